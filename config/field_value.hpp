@@ -57,8 +57,9 @@ struct void_value {
 /// One argument or header: a decoded value of AMQP 0-9-1's field types. It compares by value
 /// (integers of any width are equal when their numbers are); a string is never equal to a number.
 struct field_value {
-  using variant = std::variant<void_value, bool, integer_value, float, double, decimal_value,
-                               timestamp_value, std::string, binary_value, field_array, field_table>;
+  using variant =
+      std::variant<void_value, bool, integer_value, float, double, decimal_value, timestamp_value,
+                   std::string, binary_value, field_array, field_table>;
   variant held;
 
   template <class T>
