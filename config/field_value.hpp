@@ -62,12 +62,36 @@ struct field_value {
                    std::string, binary_value, field_array, field_table>;
   variant held;
 
+  field_value() noexcept;
+  field_value(variant value);
+  field_value(const field_value&);
+  field_value(field_value&&) noexcept;
+  field_value& operator=(const field_value&);
+  field_value& operator=(field_value&&) noexcept;
+  ~field_value();
+
+  /// The value if it is a T, or nullptr.
   template <class T>
-  const T* get() const noexcept {
-    return std::get_if<T>(&held);
-  }
-  friend bool operator==(const field_value&, const field_value&) = default;
+  const T* get() const noexcept;
+  friend bool operator==(const field_value& a, const field_value& b);
 };
+
+// Defined here, where the tables within a value are complete types: clang 14 insists on it.
+inline field_value::field_value() noexcept = default;
+inline field_value::field_value(variant value) : held{std::move(value)} {}
+inline field_value::field_value(const field_value&) = default;
+inline field_value::field_value(field_value&&) noexcept = default;
+inline field_value& field_value::operator=(const field_value&) = default;
+inline field_value& field_value::operator=(field_value&&) noexcept = default;
+inline field_value::~field_value() = default;
+
+template <class T>
+const T* field_value::get() const noexcept {
+  return std::get_if<T>(&held);
+}
+inline bool operator==(const field_value& a, const field_value& b) {
+  return a.held == b.held;
+}
 
 /// The first value of that name, or nullptr.
 inline const field_value* find_field(const field_table& table, std::string_view name) {
