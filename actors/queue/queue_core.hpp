@@ -1,0 +1,207 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actors/queue/consumer_options.hpp"
+#include "actors/queue/consumer_table.hpp"
+#include "actors/queue/lease.hpp"
+#include "actors/queue/publisher_debts.hpp"
+#include "actors/queue/queue_refusal.hpp"
+#include "actors/queue/queue_statistics.hpp"
+#include "actors/queue/slot_store.hpp"
+#include "actors/topology/queue_arguments.hpp"
+#include "config/ids.hpp"
+#include "config/result.hpp"
+#include "storage/message.hpp"
+
+namespace baton {
+
+/// How a queue was declared, as far as the queue itself cares.
+struct queue_options {
+  queue_arguments arguments;
+  bool auto_delete = false;
+};
+
+/// Why a message left a queue other than by being accepted.
+enum class departure : std::uint8_t { rejected, expired, max_length };
+
+/// A message on its way out of a queue that has a dead-letter exchange.
+struct departed_message {
+  message content;
+  departure why;
+};
+
+/// What a queue decides, without an actor and without a clock.
+///
+/// It numbers messages, keeps them until they are settled, and says who gets which. Times are
+/// milliseconds since any fixed moment that the caller sticks to. The rhythm: after each call that
+/// takes or returns messages or credit, or after several of them, `dispatch()` hands out what can be
+/// handed out; then the timer is armed for `next_deadline()` if that is earlier than before.
+///
+/// Invariants: each message is ready, leased to exactly one owner, or gone; a lease is settled once;
+/// what is handed out comes in the order of the sequences, each message back at its place when it is
+/// released; a consumer's unsettled leases never exceed its prefetch.
+class queue_core {
+public:
+  using moment = std::chrono::milliseconds;
+  static constexpr moment never = slot_store::never;
+
+  queue_core(queue_options options, moment now);
+
+  // -- Messages in --------------------------------------------------------------------------------
+
+  /// Takes over up to 64 messages. Bit i of the answer is set when message i was refused
+  /// (`reject-publish`, and the queue is full); all others count as confirmed, also those that a
+  /// limit or a time to live of 0 drops at once, and those for a closed queue.
+  std::uint64_t publish(batch&& taken, moment now);
+
+  // -- Consumers ----------------------------------------------------------------------------------
+
+  /// Subscribes `consumer`, which must not be subscribed already.
+  result<void, queue_refusal> add(consumer_id consumer, const consumer_options& options);
+
+  /// Ends a subscription: nothing is dispatched to it afterwards. What it has stays leased until it
+  /// is settled. The queue may be `deletable()` now. An unknown consumer is ignored.
+  void remove(consumer_id consumer, moment now);
+
+  /// `bytes` of what was handed to it have left, to its socket or back: it may be handed as many
+  /// again. Settling does not return byte credit.
+  void grant(consumer_id consumer, std::uint64_t bytes);
+
+  /// It may be handed `messages` more. Neither settling nor returning gives demand back.
+  void demand(consumer_id consumer, std::uint32_t messages);
+  /// Sets what it may still be handed, from now on; absent: any number.
+  void set_demand(consumer_id consumer, std::optional<std::uint32_t> messages);
+
+  // -- Messages out -------------------------------------------------------------------------------
+
+  /// Hands ready messages to consumers with credit and calls `sink(lease_batch&&)` for what each
+  /// got, at most 64 messages or 64 KiB (plus one) at a time. The highest priority is served first;
+  /// equals get one message each in turn. `sink` must not call back into the queue.
+  template <class Sink>
+  void dispatch(moment now, Sink&& sink) {
+    assign(now);
+    close_open_batches();
+    for (auto& b : outbox_) sink(std::move(b));
+    outbox_.clear();
+  }
+
+  struct got {
+    lease leased;
+    std::uint64_t remaining = 0;  ///< ready messages after this one
+    std::uint64_t bytes = 0;      ///< footprint of the message
+  };
+  /// basic.get: the next message, whatever the windows. `owner` settles it (unless `no_ack`); it
+  /// need not be a consumer. Counts as a use of the queue.
+  std::optional<got> get(consumer_id owner, bool no_ack, moment now);
+
+  /// Ends leases of `consumer`, one that has left included. Sequences that are not leased to it are
+  /// ignored: a late or repeated settlement does nothing.
+  void settle(consumer_id consumer, std::span<const settlement> settlements, moment now);
+
+  /// Releases all that `consumer` has, for one that cannot say what it was. Takes time in proportion
+  /// to the span of sequences since its oldest lease; settle() is for those who know.
+  void release_all(consumer_id consumer, moment now);
+
+  /// Drops all ready messages; returns how many.
+  std::uint64_t purge();
+
+  // -- Time ---------------------------------------------------------------------------------------
+
+  /// When `expire` wants to be called next: the earliest deadline of a ready message or of the queue
+  /// itself (`x-expires`); `never` if there is none. May be early, never late.
+  moment next_deadline() const noexcept;
+
+  /// Drops ready messages whose time has come, wherever they stand, the earliest deadline first, and
+  /// about `limit` at a time: if more are due, `next_deadline()` is not after `now`.
+  void expire(moment now, std::size_t limit = 4096);
+
+  /// A (passive) declare has used the queue: its `x-expires` lease starts anew.
+  void touch(moment now) noexcept { last_use_ = now; }
+
+  // -- Its end ------------------------------------------------------------------------------------
+
+  /// `auto_delete`, it has had a consumer, and the last one is gone.
+  bool deletable() const noexcept;
+  /// `x-expires`: it was neither consumed from nor used for so long.
+  bool unused_since_lease(moment now) const noexcept { return lease_end() <= now; }
+  /// Whether queue.delete may go on.
+  result<void, queue_refusal> may_delete(bool if_unused, bool if_empty) const;
+
+  /// The end: lets go of all messages and returns the consumers, who want to be told. Everything
+  /// else may still be called and does nothing.
+  std::vector<consumer_id> close();
+  bool closed() const noexcept { return closed_; }
+
+  // -- Memory -------------------------------------------------------------------------------------
+
+  /// The share of the memory budget from which on publishers wait; 0: no limit.
+  void set_share(std::uint64_t bytes) noexcept { share_ = bytes; }
+  bool over_share() const noexcept { return share_ > 0 && totals_.held_bytes >= share_; }
+
+  /// `publisher` has spent `bytes` of credit here. Returns what it gets back now: all, or nothing
+  /// while the queue is over its share; then the queue remembers it.
+  std::uint64_t repay(connection_id publisher, std::uint64_t bytes);
+  /// What can be given back now: empty unless the queue is at most at three quarters of its share.
+  std::vector<owed_credit> pay_owed();
+  /// That publisher is gone: nothing is owed to it.
+  void forget_publisher(connection_id publisher) { debts_.forget(publisher); }
+
+  /// Looks at the next `chunks` x 64 slots, around and around, and copies ready messages out of
+  /// slabs that mostly hold what is gone. Returns the bytes that it expects to have freed. For the
+  /// idle time of a loop, and for when memory is short.
+  std::uint64_t repack(std::size_t chunks);
+
+  // -- What others ask ----------------------------------------------------------------------------
+
+  std::uint64_t ready() const noexcept { return totals_.ready; }
+  std::uint64_t unsettled() const noexcept { return totals_.unsettled; }
+  std::size_t consumers() const noexcept { return consumers_.subscribed(); }
+  queue_statistics statistics() const noexcept;
+
+  /// From now on, messages that are rejected, expire or exceed a limit are kept for
+  /// `take_departed()`, in that order, instead of being let go.
+  void keep_departed(bool keep) noexcept { keep_departed_ = keep; }
+  std::vector<departed_message> take_departed() noexcept { return std::exchange(departed_, {}); }
+
+private:
+  struct hand_out;  // one run of assign(): queue_dispatch.cpp
+
+  void assign(moment now);
+  void close_open_batches();
+  void close_batch(consumer_table::entry& taker);
+
+  bool would_overflow(const message& one_more) const noexcept;
+  void drop_excess(slab_releases& releases);
+  moment deadline_for(const message& m, moment now) const noexcept;
+  void settle_in_chunk(consumer_table::index owner, slot_chunk& c, std::uint64_t mask, outcome how,
+                       moment now, slab_releases& releases);
+  void depart(slot_chunk& c, std::uint64_t mask, departure why, slab_releases& releases);
+  void forget_ready(const slot& s) noexcept;
+  moment lease_end() const noexcept;
+  static std::uint64_t of_owner(const slot_chunk& c, std::uint64_t mask,
+                                consumer_table::index owner) noexcept;
+
+  queue_options options_;
+  slot_store slots_;
+  consumer_table consumers_;
+  queue_statistics totals_;
+
+  std::vector<lease_batch> outbox_;
+  std::vector<consumer_table::index> takers_;  // those with an open batch
+  std::vector<departed_message> departed_;
+  publisher_debts debts_;
+
+  std::uint64_t share_ = 0;
+  std::uint64_t repack_at_ = 0;  // number of the next chunk to look at
+  moment last_use_;
+  bool had_consumer_ = false;
+  bool closed_ = false;
+  bool keep_departed_ = false;
+};
+
+}  // namespace baton
