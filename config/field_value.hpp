@@ -89,9 +89,7 @@ template <class T>
 const T* field_value::get() const noexcept {
   return std::get_if<T>(&held);
 }
-inline bool operator==(const field_value& a, const field_value& b) {
-  return a.held == b.held;
-}
+inline bool operator==(const field_value& a, const field_value& b) { return a.held == b.held; }
 
 /// The first value of that name, or nullptr.
 inline const field_value* find_field(const field_table& table, std::string_view name) {

@@ -60,11 +60,22 @@ public:
   }
 
   static slab_pool* of_this_thread() noexcept {
-    thread_local slab_pool* const mine = new slab_pool;
+    thread_local slab_pool* const mine = in_list_of_all(new slab_pool);
     return mine;
   }
 
 private:
+  /// A pool outlives its thread, for slabs that are still on their way back to it; the list keeps
+  /// it reachable, so that leak checkers tell it from a leak.
+  static slab_pool* in_list_of_all(slab_pool* pool) noexcept {
+    static std::atomic<slab_pool*> all{nullptr};
+    pool->next_pool_ = all.load(std::memory_order_relaxed);
+    while (!all.compare_exchange_weak(pool->next_pool_, pool, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+    }
+    return pool;
+  }
+
   void keep(slab* s) noexcept {
     if (idle_bytes_ + s->capacity_ > pool_keeps_bytes) return free(s);
     auto& head = idle_[class_of(s->capacity_)];
@@ -91,6 +102,7 @@ private:
 
   std::array<slab*, class_capacities.size()> idle_{};
   std::size_t idle_bytes_ = 0;
+  slab_pool* next_pool_ = nullptr;
   alignas(64) std::atomic<slab*> returned_{nullptr};
 };
 

@@ -19,9 +19,7 @@
 namespace Catch::Matchers {
 
 /// Named as in Catch2 3, where `Contains` is for ranges.
-inline auto ContainsSubstring(const std::string& part) {
-  return Contains(part);
-}
+inline auto ContainsSubstring(const std::string& part) { return Contains(part); }
 
 }  // namespace Catch::Matchers
 

@@ -108,7 +108,7 @@ TEST_CASE("slabs given back by another thread come home and are used again") {
 TEST_CASE("a batch is full at its message count or its bytes") {
   slab_writer writer;
   batch by_count;
-  while (!by_count.full()) by_count.add(writer.add(some_parts(), {}));
+  while (!by_count.full()) by_count.add(writer.add(some_parts(), byte_view{}));
   CHECK(by_count.size() == batch::max_messages);
   batch by_bytes;
   std::string body(4000, 'z');
