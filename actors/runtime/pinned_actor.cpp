@@ -1,0 +1,174 @@
+#include "actors/runtime/pinned_actor.hpp"
+
+#include "caf/behavior.hpp"
+#include "caf/error.hpp"
+#include "caf/exit_reason.hpp"
+#include "caf/sec.hpp"
+
+namespace baton {
+
+namespace {
+
+std::string text_of(const std::exception_ptr& what) {
+  try {
+    std::rethrow_exception(what);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception of unknown type";
+  }
+}
+
+caf::error reason_of(const std::exception_ptr& what) {
+  return caf::make_error(caf::sec::runtime_error, text_of(what));
+}
+
+std::string text_of(const caf::error& reason) {
+  if (!reason || reason == caf::exit_reason::normal) return {};
+  if (reason == caf::sec::runtime_error && reason.context().match_elements<std::string>())
+    return reason.context().get_as<std::string>(0);
+  return caf::to_string(reason);
+}
+
+}  // namespace
+
+pinned_actor::pinned_actor(caf::actor_config& config)
+    : caf::event_based_actor{config}, home_{*static_cast<loop*>(config.host)} {
+  default_handler_ = [](caf::scheduled_actor*, caf::message_view&) -> caf::result<caf::message> {
+    throw broken_invariant{"an actor was sent a message of CAF's own that it does not know"};
+  };
+  down_handler_ = [](caf::scheduled_actor* self, caf::down_msg& down) {
+    static_cast<pinned_actor*>(self)->on_down(down.source, text_of(down.reason));
+  };
+  exception_handler_ = [](caf::scheduled_actor*, std::exception_ptr& what) {
+    return reason_of(what);
+  };
+}
+
+pinned_actor::~pinned_actor() = default;
+
+void pinned_actor::on_down(const caf::actor_addr&, const std::string&) {
+  throw broken_invariant{"an actor watches another without handling its end"};
+}
+
+// -- CAF's face ---------------------------------------------------------------------------------
+
+void pinned_actor::enqueue(caf::mailbox_element_ptr element, caf::execution_unit*) {
+  push(std::move(element));
+}
+
+void pinned_actor::push(caf::mailbox_element_ptr element) noexcept {
+  if (mailbox_.push_back(std::move(element)) != caf::intrusive::inbox_result::unblocked_reader)
+    return;
+  intrusive_ptr_add_ref(ctrl());  // the loop's, until it has run the task
+  home_.schedule(*this);
+}
+
+void pinned_actor::initialize() {
+  event_based_actor::initialize();
+  older_ = home_.youngest_;
+  if (older_ != nullptr) older_->younger_ = this;
+  home_.youngest_ = this;
+  is_at_home_ = true;
+  intrusive_ptr_add_ref(ctrl());
+  is_in_handler_ = true;
+  try {
+    on_start();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  is_in_handler_ = false;
+}
+
+caf::behavior pinned_actor::make_behavior() {
+  // CAF takes an actor without a behavior for dead. This one is never asked: `handle` is.
+  static const caf::behavior alive{[](caf::unit_t) {}};
+  return alive;
+}
+
+/// Counts and dispatches what CAF's mailbox hands out.
+struct pinned_actor::mailbox_visitor {
+  pinned_actor& self;
+  std::size_t left;
+
+  template <class Queue>
+  caf::intrusive::task_result operator()(std::size_t, Queue&, caf::mailbox_element& element) {
+    --left;
+    return self.handle(element) && left > 0 ? caf::intrusive::task_result::resume
+                                            : caf::intrusive::task_result::stop_all;
+  }
+  template <class Queue, class Inner>
+  caf::intrusive::task_result operator()(std::size_t, Queue&, caf::stream_slot, Inner&,
+                                         caf::mailbox_element&) {
+    return caf::intrusive::task_result::resume;  // CAF's streams are not used
+  }
+};
+
+caf::resumable::resume_result pinned_actor::resume(caf::execution_unit* unit,
+                                                   std::size_t max_messages) {
+  if (!activate(unit)) return resumable::done;
+  mailbox_visitor visitor{*this, max_messages};
+  do {
+    const bool found_some = mailbox_.new_round(max_messages, visitor).consumed_items;
+    if (has_ended()) {
+      finalize();
+      return resumable::done;
+    }
+    if (mailbox_.try_block()) return resumable::awaiting_message;
+    // Nothing found, and yet it cannot be blocked: a message came in between.
+    static_cast<void>(found_some);
+  } while (visitor.left > 0);
+  return resumable::resume_later;
+}
+
+bool pinned_actor::handle(caf::mailbox_element& element) {
+  if (!envelope::is_envelope(element)) {
+    is_in_handler_ = true;
+    reactivate(element);
+    is_in_handler_ = false;
+    return !has_ended();
+  }
+  is_in_handler_ = true;
+  try {
+    BATON_CHECK(dispatch(static_cast<envelope&>(element)));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  is_in_handler_ = false;
+  return !has_ended();
+}
+
+void pinned_actor::fail(std::exception_ptr what) {
+  home_.statistics().failures.fetch_add(1, std::memory_order_relaxed);
+  quit(reason_of(what));
+}
+
+bool pinned_actor::cleanup(caf::error&& reason, caf::execution_unit* host) {
+  const bool first = event_based_actor::cleanup(std::move(reason), host);
+  leave_home();
+  return first;
+}
+
+void pinned_actor::leave_home() noexcept {
+  if (!is_at_home_) return;
+  is_at_home_ = false;
+  (younger_ == nullptr ? home_.youngest_ : younger_->older_) = older_;
+  if (older_ != nullptr) older_->younger_ = younger_;
+  intrusive_ptr_release(ctrl());
+}
+
+// -- the loop's face ----------------------------------------------------------------------------
+
+void pinned_actor::run_task(loop& on) {
+  if (resume(&on, on.quantum()) == resumable::resume_later)
+    on.schedule(*this);
+  else
+    intrusive_ptr_release(ctrl());
+}
+
+void pinned_actor::discard_task() noexcept {
+  cleanup(caf::make_error(caf::exit_reason::user_shutdown), nullptr);
+  intrusive_ptr_release(ctrl());
+}
+
+}  // namespace baton
