@@ -1,11 +1,6 @@
 # Boost's headers only (Asio, Beast; JSON through boost/json/src.hpp): no compiled Boost library is
-# linked. .setup/install unpacks them below build/deps where the system's package is too old to use and
-# cannot be replaced (Debian 12 with libboost1.74-dev), so that place is looked at first.
-# Gives Boost::headers.
-find_path(
-  BoostHeaders_INCLUDE_DIR boost/asio.hpp
-  HINTS "${PROJECT_SOURCE_DIR}/build/deps/usr/include"
-  NO_CMAKE_INSTALL_PREFIX)
+# linked. Gives Boost::headers.
+find_path(BoostHeaders_INCLUDE_DIR boost/asio.hpp)
 if(BoostHeaders_INCLUDE_DIR)
   file(STRINGS "${BoostHeaders_INCLUDE_DIR}/boost/version.hpp" line
        REGEX "^#define BOOST_LIB_VERSION ")

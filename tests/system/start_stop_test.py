@@ -1,0 +1,34 @@
+"""A node starts, says that it is ready, and ends in order."""
+
+import socket
+import unittest
+
+from node import Node
+
+
+class StartAndStop(unittest.TestCase):
+    def test_the_port_takes_connections_once_the_ready_line_is_out(self):
+        with Node() as node:
+            with socket.create_connection(("127.0.0.1", node.port), timeout=5) as client:
+                client.sendall(b"AMQP\x00\x00\x09\x01")
+                frame = client.recv(7)
+                self.assertEqual(frame[:3], b"\x01\x00\x00")  # a method frame on channel 0: start
+
+    def test_sigterm_ends_it_with_success(self):
+        with Node() as node:
+            self.assertEqual(node.stop(), 0)
+
+    def test_a_killed_node_starts_again_on_its_data_folder(self):
+        with Node() as first:
+            first.kill()
+            with Node(data=first.data) as second:
+                self.assertEqual(second.stop(), 0)
+
+    def test_two_nodes_do_not_share_a_port(self):
+        with Node() as first:
+            with self.assertRaisesRegex(RuntimeError, str(first.port)):
+                Node(port=first.port)
+
+
+if __name__ == "__main__":
+    unittest.main()
