@@ -104,6 +104,7 @@ def main():
         parser.error(f"no such kind: {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
 
     environment = dict(os.environ)
+    environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     environment.setdefault("TSAN_OPTIONS", f"suppressions={ROOT}/tests/tsan.suppressions")
     passed = failed = 0
     for name, command, timeout_s in suites(arguments.build.resolve(), kinds):
