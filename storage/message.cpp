@@ -18,6 +18,13 @@ std::byte* put(std::byte* at, const void* from, std::size_t size) noexcept {
 
 }  // namespace
 
+slab* slab_writer::open_for(std::size_t need) {
+  if (packed_ > 0)
+    return slab::open_exactly(std::max(need, std::min<std::size_t>(packed_, batch::max_bytes)));
+  // The record costs about what the frames around a small message do.
+  return slab::open(std::max(need, std::min<std::size_t>(expected_, batch::max_bytes)));
+}
+
 message slab_writer::place(const message_parts& parts, std::uint64_t body_size,
                            std::size_t inline_body_size) {
   BATON_CHECK(parts.exchange.size() <= 255 && parts.routing_key.size() <= 255);
@@ -25,10 +32,10 @@ message slab_writer::place(const message_parts& parts, std::uint64_t body_size,
                             parts.routing_key.size() + parts.properties.size() + inline_body_size);
   if (open_ == nullptr || open_->room() < need) {
     close();
-    // The record costs about what the frames around a small message do.
-    open_ = slab::open(std::max(need, std::min<std::size_t>(expected_, batch::max_bytes)));
+    open_ = open_for(need);
   }
   expected_ -= std::min(expected_, need);
+  packed_ -= std::min(packed_, need);
 
   auto* at = open_->take(need);
   auto* r = new (at) message::record;
@@ -78,6 +85,18 @@ message slab_writer::add(const message_parts& parts, std::unique_ptr<large_body>
   made.slab_->attach(body.release());
   close();
   return made;
+}
+
+message slab_writer::copy(const message& original) {
+  BATON_CHECK(original.large() == nullptr);
+  message_parts parts;
+  parts.exchange = original.exchange();
+  parts.routing_key = original.routing_key();
+  parts.properties = original.properties();
+  parts.persistent = original.persistent();
+  parts.priority = original.priority();
+  parts.expiration_ms = original.expiration_ms();
+  return add(parts, original.small_body());
 }
 
 }  // namespace baton

@@ -53,6 +53,12 @@ public:
     slab_->hold();
     return message{slab_, record_};
   }
+  /// The same through `holds`, which shares the cost among neighbours. Neither holder may go before
+  /// `holds` is flushed.
+  message fork_through(slab_holds& holds) const noexcept {
+    holds.add(slab_);
+    return message{slab_, record_};
+  }
   /// Ends this holder through `releases`, which shares the cost among neighbours.
   void release_through(slab_releases& releases) && noexcept {
     if (slab_ != nullptr) releases.add(slab_);
@@ -93,6 +99,9 @@ public:
     if ((record_->flags & flag_expires) == 0) return std::nullopt;
     return record_->expiration_ms;
   }
+
+  /// The memory that it lies in, with its neighbours.
+  const slab& memory() const noexcept { return *slab_; }
 
   /// What limits and credit count for it: body, properties, names and the record, in bytes.
   std::uint64_t footprint() const noexcept {
@@ -186,11 +195,21 @@ public:
   /// a hint for the size of the next slab.
   void expect(std::size_t bytes) noexcept { expected_ = bytes; }
 
+  /// The messages that follow are copies that will stay: they need exactly this many bytes together
+  /// (each `slab::rounded` up), and their slabs have no room to spare.
+  void pack(std::size_t bytes) noexcept {
+    close();
+    packed_ = bytes;
+  }
+
   /// Copies the parts and the body. The message owns all it needs.
   message add(const message_parts& parts, byte_view body);
 
   /// The same around a body that is already in blocks. Takes the body over.
   message add(const message_parts& parts, std::unique_ptr<large_body> body);
+
+  /// A copy of a message with a small body, in a slab of this writer.
+  message copy(const message& original);
 
   /// Lets go of the slab under way; its messages live on.
   void close() noexcept {
@@ -198,12 +217,14 @@ public:
   }
 
 private:
+  slab* open_for(std::size_t need);
   message place(const message_parts& parts, std::uint64_t body_size, std::size_t inline_body_size);
   std::uint32_t spare_holds() noexcept { return std::exchange(spare_, 0); }
 
   slab* open_ = nullptr;
   std::uint32_t spare_ = 0;  // holds taken in advance, for the messages to come
   std::size_t expected_ = 0;
+  std::size_t packed_ = 0;
 };
 
 }  // namespace baton

@@ -115,6 +115,12 @@ slab* slab::open(std::size_t capacity) {
   return opened;
 }
 
+slab* slab::open_exactly(std::size_t capacity) {
+  auto* opened = slab_pool::allocate(nullptr, static_cast<std::uint32_t>(rounded(capacity)));
+  memory_account::of_this_thread().created(opened->capacity_);
+  return opened;
+}
+
 void slab::attach(large_body* body) noexcept {
   body->next_in_slab_ = bodies_;
   bodies_ = body;

@@ -24,6 +24,8 @@ public:
   /// A slab for at least `capacity` bytes, from the calling thread's pool. It begins with one
   /// holder: whoever fills it.
   static slab* open(std::size_t capacity);
+  /// A slab for `capacity` bytes and no more, allocated and freed singly: for what will stay long.
+  static slab* open_exactly(std::size_t capacity);
 
   /// Bytes that can still be taken.
   std::size_t room() const noexcept { return capacity_ - used_; }
@@ -35,6 +37,8 @@ public:
     used_ += static_cast<std::uint32_t>(rounded(size));
     return at;
   }
+  /// How many messages (or whoever fills it) hold it at the moment.
+  std::uint32_t holders() const noexcept { return holders_.load(std::memory_order_relaxed); }
   /// What `take(size)` uses up.
   static constexpr std::size_t rounded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }
 
@@ -62,6 +66,31 @@ private:
   std::atomic<std::uint32_t> holders_{1};
   std::uint32_t capacity_;
   std::uint32_t used_ = 0;
+};
+
+/// Gathers holds of one slab after another, so that a run of forks of neighbours costs one atomic
+/// operation. Whoever forks keeps the originals until this has been flushed, which its end does.
+class slab_holds {
+public:
+  slab_holds() = default;
+  slab_holds(const slab_holds&) = delete;
+  slab_holds& operator=(const slab_holds&) = delete;
+  ~slab_holds() { flush(); }
+
+  void add(slab* held) noexcept {
+    if (held != last_) {
+      flush();
+      last_ = held;
+    }
+    ++count_;
+  }
+  void flush() noexcept {
+    if (count_ > 0) last_->hold(std::exchange(count_, 0));
+  }
+
+private:
+  slab* last_ = nullptr;
+  std::uint32_t count_ = 0;
 };
 
 /// Gathers releases of one slab after another, so that a run of messages that lie in one slab costs

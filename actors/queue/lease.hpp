@@ -23,7 +23,8 @@ struct lease {
 /// leases stay unsettled.
 class lease_batch {
 public:
-  explicit lease_batch(consumer_id to = {}) noexcept : to_{to} {}
+  lease_batch() = default;
+  explicit lease_batch(consumer_id to) noexcept : to_{to} {}
   lease_batch(lease_batch&& other) noexcept
       : to_{other.to_}, leases_{std::move(other.leases_)}, bytes_{std::exchange(other.bytes_, 0)} {
     other.leases_.clear();

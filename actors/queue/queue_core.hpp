@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "actors/queue/consumer_options.hpp"
@@ -64,8 +65,8 @@ public:
   /// Subscribes `consumer`, which must not be subscribed already.
   result<void, queue_refusal> add(consumer_id consumer, const consumer_options& options);
 
-  /// Ends a subscription: nothing is dispatched to it afterwards. What it has stays leased until it
-  /// is settled. The queue may be `deletable()` now. An unknown consumer is ignored.
+  /// Ends a subscription: nothing more is assigned to it. What it has stays leased until it is
+  /// settled. The queue may be `deletable()` now. An unknown consumer is ignored.
   void remove(consumer_id consumer, moment now);
 
   /// `bytes` of what was handed to it have left, to its socket or back: it may be handed as many
@@ -79,7 +80,7 @@ public:
 
   // -- Messages out -------------------------------------------------------------------------------
 
-  /// Hands ready messages to consumers with credit and calls `sink(lease_batch&&)` for what each
+  /// Hands ready messages to consumers with credit (unless some are overdue, see `expire`) and calls `sink(lease_batch&&)` for what each
   /// got, at most 64 messages or 64 KiB (plus one) at a time. The highest priority is served first;
   /// equals get one message each in turn. `sink` must not call back into the queue.
   template <class Sink>
@@ -169,22 +170,33 @@ public:
   std::vector<departed_message> take_departed() noexcept { return std::exchange(departed_, {}); }
 
 private:
-  struct hand_out;  // one run of assign(): queue_dispatch.cpp
-
-  void assign(moment now);
-  void close_open_batches();
-  void close_batch(consumer_table::entry& taker);
-
+  // Messages in: queue_core.cpp
+  void append(message m, moment deadline);
+  void refuse(message m);
   bool would_overflow(const message& one_more) const noexcept;
-  void drop_excess(slab_releases& releases);
+  void drop_excess();
   moment deadline_for(const message& m, moment now) const noexcept;
+
+  // Messages out: queue_dispatch.cpp
+  void assign(moment now);
+  void hand_out();
+  void hand_over(slot_chunk& c, unsigned index, consumer_table::index taker, slab_holds& holds);
+  void lease_to(consumer_table::index owner, slot& s, sequence number) noexcept;
+  void close_open_batches();
+
+  // Messages back: queue_core.cpp
   void settle_in_chunk(consumer_table::index owner, slot_chunk& c, std::uint64_t mask, outcome how,
-                       moment now, slab_releases& releases);
+                       slab_releases& releases);
+  void after_settling(consumer_table::index owner, bool returned, moment now);
   void depart(slot_chunk& c, std::uint64_t mask, departure why, slab_releases& releases);
   void forget_ready(const slot& s) noexcept;
+
+  // Time and end: queue_lifetime.cpp
+  bool due(moment now) const noexcept { return slots_.next_deadline() <= now; }
+  void expire_if_due(moment now) {
+    if (due(now)) expire(now);
+  }
   moment lease_end() const noexcept;
-  static std::uint64_t of_owner(const slot_chunk& c, std::uint64_t mask,
-                                consumer_table::index owner) noexcept;
 
   queue_options options_;
   slot_store slots_;

@@ -1,16 +1,14 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
+#include "actors/queue/chunk_directory.hpp"
 #include "config/ids.hpp"
 #include "storage/message.hpp"
 
@@ -50,15 +48,14 @@ struct slot_chunk {
 /// The slots of a queue by sequence, and which of them comes next.
 ///
 /// Everything is done to a whole mask of a chunk's slots at a time. Chunks are made when they are
-/// needed and go when all their slots are gone, so an empty store holds no memory to speak of. A
-/// few old leases do not keep the directory of all that has passed since: they move into a map.
+/// needed and go when all their slots are gone, so an empty store holds next to no memory.
 class slot_store {
 public:
   using moment = std::chrono::milliseconds;
   static constexpr moment never = moment::max();
 
   slot_store() = default;
-  ~slot_store();
+  ~slot_store() { clear(); }
   slot_store(const slot_store&) = delete;
   slot_store& operator=(const slot_store&) = delete;
 
@@ -69,14 +66,16 @@ public:
   sequence append(message content, std::uint32_t footprint, moment deadline = never);
 
   /// The chunk of a sequence, or nullptr when all of it is gone.
-  slot_chunk* find(sequence s) noexcept { return chunk(slot_chunk::number_of(s)); }
+  slot_chunk* find(sequence s) const noexcept { return chunks_.find(slot_chunk::number_of(s)); }
 
   /// The chunk with the oldest ready slot, or nullptr: the lowest bit of its `ready` comes next.
   /// Amortised O(1), O(log n) while released messages are waiting.
   slot_chunk* first_ready() noexcept;
 
   /// The first chunk with a number of at least `number`, or nullptr.
-  slot_chunk* at_or_after(std::uint64_t number) noexcept;
+  slot_chunk* at_or_after(std::uint64_t number) const noexcept {
+    return chunks_.at_or_after(number);
+  }
 
   /// Ready slots become leased.
   void lease_out(slot_chunk& c, std::uint64_t mask) noexcept;
@@ -84,6 +83,9 @@ public:
   void give_back(slot_chunk& c, std::uint64_t mask);
   /// Slots go, whatever they were; their messages are gone already. Frees the chunk with the last.
   void retire(slot_chunk& c, std::uint64_t mask) noexcept;
+
+  /// Lets go of all messages.
+  void clear() noexcept;
 
   /// The time at which a ready message may be due: never later than the earliest deadline, and
   /// earlier only while one that had the earliest has just left.
@@ -93,34 +95,25 @@ public:
   moment deadline_of(const slot_chunk& c, unsigned index) const noexcept {
     return c.deadlines ? c.deadlines->at[index] : never;
   }
-  /// The chunk that `next_deadline` comes from, with the mask of its ready slots that are due;
-  /// afterwards the chunk stands in the index under what remains. Absent when nothing is due.
+  /// The chunk that `next_deadline` comes from, with the mask of its ready slots that are due, which
+  /// the caller retires; the chunk then stands in the index under what remains. The mask may be
+  /// empty. Absent when nothing is due.
   std::optional<std::pair<slot_chunk*, std::uint64_t>> take_due(moment now);
 
 private:
-  slot_chunk* chunk(std::uint64_t number) noexcept;
-  slot_chunk*& entry(std::uint64_t number) noexcept { return window_[number & (window_.size() - 1)]; }
-  slot_chunk& open(std::uint64_t number);
-  void make_room();
   void close(slot_chunk& c) noexcept;
   void index_deadline(slot_chunk& c, moment deadline);
   void unindex_deadline(slot_chunk& c) noexcept;
 
   sequence next_ = 1;
   slot_chunk* tail_ = nullptr;  // where the next message goes, if that chunk exists
-
-  // Chunks base_ to end_ - 1 in a ring; gone ones are nullptr. Older ones are stragglers.
-  std::vector<slot_chunk*> window_;
-  std::uint64_t base_ = 0;
-  std::uint64_t end_ = 0;
-  std::uint64_t in_window_ = 0;
-  std::map<std::uint64_t, slot_chunk*> stragglers_;
+  chunk_directory<slot_chunk> chunks_;
 
   // Below head_ only the chunks in returned_ have ready slots.
   std::uint64_t head_ = 0;
   std::set<std::uint64_t> returned_;
 
-  // One entry for each chunk that has a deadline in the future.
+  // One entry for each chunk with a ready slot that has a deadline.
   std::set<std::pair<moment, std::uint64_t>> due_;
 };
 

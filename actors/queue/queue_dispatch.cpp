@@ -1,0 +1,149 @@
+// Who gets which message: the half of queue_core that hands out.
+
+#include <algorithm>
+#include <bit>
+
+#include "actors/queue/queue_core.hpp"
+#include "config/check.hpp"
+
+namespace baton {
+
+result<void, queue_refusal> queue_core::add(consumer_id consumer,
+                                            const consumer_options& options) {
+  if (closed_) return failure{queue_refusal::closed};
+  if (consumers_.has_exclusive() || (options.exclusive && consumers_.subscribed() > 0))
+    return failure{queue_refusal::in_exclusive_use};
+  consumers_.subscribe(consumer, options);
+  had_consumer_ = true;
+  return {};
+}
+
+void queue_core::remove(consumer_id consumer, moment now) {
+  auto i = consumers_.find(consumer);
+  if (i == consumer_table::none || !consumers_[i].subscribed) return;
+  // It may have been handed something already, in publish().
+  if (auto& open = consumers_[i].open; !open.empty()) outbox_.push_back(std::move(open));
+  consumers_.unsubscribe(i);
+  if (consumers_.subscribed() == 0) last_use_ = now;
+}
+
+void queue_core::grant(consumer_id consumer, std::uint64_t bytes) {
+  auto i = consumers_.find(consumer);
+  if (i == consumer_table::none) return;
+  consumers_[i].balance += static_cast<std::int64_t>(bytes);
+  consumers_.refresh(i);
+}
+
+void queue_core::demand(consumer_id consumer, std::uint32_t messages) {
+  auto i = consumers_.find(consumer);
+  if (i == consumer_table::none || consumers_[i].demand == consumer_table::unlimited) return;
+  consumers_[i].demand += messages;
+  consumers_.refresh(i);
+}
+
+void queue_core::set_demand(consumer_id consumer, std::optional<std::uint32_t> messages) {
+  auto i = consumers_.find(consumer);
+  if (i == consumer_table::none) return;
+  consumers_[i].demand = messages ? *messages : consumer_table::unlimited;
+  consumers_.refresh(i);
+}
+
+void queue_core::assign(moment now) {
+  expire_if_due(now);
+  if (!due(now)) hand_out();
+}
+
+void queue_core::hand_out() {
+  slab_holds holds;
+  while (totals_.ready > 0 && consumers_.front() != consumer_table::none) {
+    auto* c = slots_.first_ready();
+    BATON_CHECK(c != nullptr);
+    std::uint64_t leased = 0;
+    std::uint64_t gone = 0;
+    for (auto rest = c->ready; rest != 0; rest &= rest - 1) {
+      auto taker = consumers_.front();
+      if (taker == consumer_table::none) break;
+      (consumers_[taker].no_ack ? gone : leased) |= rest & -rest;
+      hand_over(*c, static_cast<unsigned>(std::countr_zero(rest)), taker, holds);
+    }
+    if (leased != 0) slots_.lease_out(*c, leased);
+    if (gone != 0) slots_.retire(*c, gone);
+  }
+}
+
+void queue_core::hand_over(slot_chunk& c, unsigned index, consumer_table::index taker,
+                           slab_holds& holds) {
+  auto& to = consumers_[taker];
+  auto& s = c.slots[index];
+  auto number = c.at(index);
+  --totals_.ready;
+  totals_.ready_bytes -= s.content.body_size();
+  if (s.redelivered) ++totals_.redelivered;
+  if (to.no_ack) {
+    ++totals_.delivered_no_ack;
+    totals_.held_bytes -= s.footprint;
+  } else {
+    ++totals_.delivered;
+    lease_to(taker, s, number);
+  }
+  to.balance -= s.footprint;
+  if (to.demand != consumer_table::unlimited) --to.demand;
+
+  if (to.open.empty()) {
+    to.open = lease_batch{to.id};
+    to.open.reserve(std::min<std::size_t>(totals_.ready + 1, batch::max_messages));
+    takers_.push_back(taker);
+  }
+  to.open.add(lease{number, to.no_ack ? std::move(s.content) : s.content.fork_through(holds),
+                    s.returns, s.redelivered},
+              s.footprint);
+  if (to.open.full()) outbox_.push_back(std::move(to.open));
+  consumers_.took(taker);
+}
+
+void queue_core::close_open_batches() {
+  for (auto taker : takers_)
+    if (auto& open = consumers_[taker].open; !open.empty()) outbox_.push_back(std::move(open));
+  takers_.clear();
+}
+
+std::optional<queue_core::got> queue_core::get(consumer_id owner, bool no_ack, moment now) {
+  last_use_ = now;
+  while (due(now)) expire(now);
+  if (totals_.ready == 0) return std::nullopt;
+  auto* c = slots_.first_ready();
+  BATON_CHECK(c != nullptr);
+  auto index = static_cast<unsigned>(std::countr_zero(c->ready));
+  auto& s = c->slots[index];
+
+  --totals_.ready;
+  totals_.ready_bytes -= s.content.body_size();
+  if (s.redelivered) ++totals_.redelivered;
+  got answer;
+  answer.remaining = totals_.ready;
+  answer.bytes = s.footprint;
+  answer.leased.number = c->at(index);
+  answer.leased.returns = s.returns;
+  answer.leased.redelivered = s.redelivered;
+  if (no_ack) {
+    ++totals_.got_no_ack;
+    totals_.held_bytes -= s.footprint;
+    answer.leased.content = std::move(s.content);
+    slots_.retire(*c, std::uint64_t{1} << index);
+  } else {
+    ++totals_.got;
+    answer.leased.content = s.content.fork();
+    lease_to(consumers_.owner(owner), s, answer.leased.number);
+    slots_.lease_out(*c, std::uint64_t{1} << index);
+  }
+  return answer;
+}
+
+void queue_core::lease_to(consumer_table::index owner, slot& s, sequence number) noexcept {
+  auto& o = consumers_[owner];
+  if (o.unsettled++ == 0 || number < o.oldest) o.oldest = number;
+  s.owner = owner;
+  ++totals_.unsettled;
+}
+
+}  // namespace baton

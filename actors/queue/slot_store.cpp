@@ -1,0 +1,162 @@
+#include "actors/queue/slot_store.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "storage/memory_account.hpp"
+
+namespace baton {
+
+namespace {
+
+/// Chunks that this thread has no use for right now: a queue that runs empty after each batch
+/// takes and gives back one chunk each time. Empty queues share them instead of holding their own.
+class spare_chunks {
+public:
+  ~spare_chunks() {
+    for (auto* c : spare_) delete c;
+  }
+
+  slot_chunk* take() {
+    memory_account::of_this_thread().created(sizeof(slot_chunk));
+    if (spare_.empty()) return new slot_chunk;
+    auto* c = spare_.back();
+    spare_.pop_back();
+    return c;
+  }
+  /// The chunk's messages are gone; its slots are as new but for the numbers in them.
+  void give_back(slot_chunk* c) noexcept {
+    memory_account::of_this_thread().freed(sizeof(slot_chunk));
+    if (spare_.size() < spare_.capacity())
+      spare_.push_back(c);
+    else
+      delete c;
+  }
+
+  static spare_chunks& of_this_thread() {
+    thread_local spare_chunks mine;
+    return mine;
+  }
+
+private:
+  spare_chunks() { spare_.reserve(32); }
+
+  std::vector<slot_chunk*> spare_;
+};
+
+}  // namespace
+
+sequence slot_store::append(message content, std::uint32_t footprint, moment deadline) {
+  auto number = next_++;
+  if (tail_ == nullptr || tail_->number != slot_chunk::number_of(number)) {
+    auto& spares = spare_chunks::of_this_thread();
+    tail_ = spares.take();
+    tail_->number = slot_chunk::number_of(number);
+    chunks_.insert(tail_);
+  }
+  auto index = slot_chunk::index_of(number);
+  auto& s = tail_->slots[index];
+  s.content = std::move(content);
+  s.footprint = footprint;
+  s.returns = 0;
+  s.redelivered = false;
+  tail_->ready |= std::uint64_t{1} << index;
+  if (deadline != never) {
+    if (!tail_->deadlines) {
+      tail_->deadlines = std::make_unique<slot_chunk::deadline_block>();
+      tail_->deadlines->at.fill(never);
+      tail_->deadlines->indexed = never;
+    }
+    tail_->deadlines->at[index] = deadline;
+    if (deadline < tail_->deadlines->indexed) index_deadline(*tail_, deadline);
+  }
+  return number;
+}
+
+slot_chunk* slot_store::first_ready() noexcept {
+  if (!returned_.empty()) return chunks_.find(*returned_.begin());
+  while (auto* c = chunks_.at_or_after(head_)) {
+    head_ = c->number;
+    if (c->ready != 0) return c;
+    if (c == tail_) return nullptr;
+    ++head_;
+  }
+  return nullptr;
+}
+
+void slot_store::lease_out(slot_chunk& c, std::uint64_t mask) noexcept {
+  c.ready &= ~mask;
+  c.leased |= mask;
+  if (c.ready == 0 && c.number < head_) returned_.erase(c.number);
+}
+
+void slot_store::give_back(slot_chunk& c, std::uint64_t mask) {
+  if (mask == 0) return;
+  if (c.ready == 0 && c.number < head_) returned_.insert(c.number);
+  c.leased &= ~mask;
+  c.ready |= mask;
+  if (!c.deadlines) return;
+  auto earliest = c.deadlines->indexed;
+  for (auto rest = mask; rest != 0; rest &= rest - 1)
+    earliest = std::min(earliest, c.deadlines->at[std::countr_zero(rest)]);
+  if (earliest < c.deadlines->indexed) index_deadline(c, earliest);
+}
+
+void slot_store::retire(slot_chunk& c, std::uint64_t mask) noexcept {
+  c.ready &= ~mask;
+  c.leased &= ~mask;
+  if (c.ready == 0 && c.number < head_) returned_.erase(c.number);
+  if ((c.ready | c.leased) == 0) close(c);
+}
+
+void slot_store::close(slot_chunk& c) noexcept {
+  if (c.deadlines) {
+    unindex_deadline(c);
+    c.deadlines.reset();
+  }
+  if (&c == tail_) tail_ = nullptr;
+  chunks_.erase(c.number);
+  spare_chunks::of_this_thread().give_back(&c);
+}
+
+void slot_store::clear() noexcept {
+  slab_releases releases;
+  while (auto* c = chunks_.at_or_after(0)) {
+    for (auto rest = c->ready | c->leased; rest != 0; rest &= rest - 1)
+      std::move(c->slots[std::countr_zero(rest)].content).release_through(releases);
+    retire(*c, ~std::uint64_t{0});
+  }
+}
+
+std::optional<std::pair<slot_chunk*, std::uint64_t>> slot_store::take_due(moment now) {
+  if (next_deadline() > now) return std::nullopt;
+  auto& c = *chunks_.find(due_.begin()->second);
+  unindex_deadline(c);
+  std::uint64_t due = 0;
+  auto remaining = never;
+  for (auto rest = c.ready; rest != 0; rest &= rest - 1) {
+    auto index = std::countr_zero(rest);
+    auto deadline = c.deadlines->at[index];
+    if (deadline <= now)
+      due |= std::uint64_t{1} << index;
+    else
+      remaining = std::min(remaining, deadline);
+  }
+  if (remaining != never) index_deadline(c, remaining);
+  return std::pair{&c, due};
+}
+
+void slot_store::index_deadline(slot_chunk& c, moment deadline) {
+  unindex_deadline(c);
+  due_.emplace(deadline, c.number);
+  c.deadlines->indexed = deadline;
+}
+
+void slot_store::unindex_deadline(slot_chunk& c) noexcept {
+  if (c.deadlines->indexed == never) return;
+  due_.erase({c.deadlines->indexed, c.number});
+  c.deadlines->indexed = never;
+}
+
+}  // namespace baton
