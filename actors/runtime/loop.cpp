@@ -15,6 +15,9 @@ using std::chrono::nanoseconds;
 /// How many tasks run between two looks at the clock; a look costs about as much as a small task.
 constexpr std::size_t tasks_between_looks = 8;
 
+/// How many sockets have their say between two turns.
+constexpr std::size_t sockets_in_turn = 64;
+
 /// Over how long `load` looks back.
 constexpr std::chrono::milliseconds load_window{100};
 
@@ -153,7 +156,7 @@ void loop::wait_and_dispatch() {
     now_ = time_.now();
     note_load(now_, now_);
   }
-  sockets_->dispatch();
+  sockets_->dispatch(sockets_in_turn);
 }
 
 void loop::note_load(steady_time slept_from, steady_time slept_to) noexcept {

@@ -28,7 +28,7 @@ public:
 
 protected:
   flushable() = default;
-  ~flushable() { unlink(); }
+  virtual ~flushable() { unlink(); }
 
 private:
   friend class loop;

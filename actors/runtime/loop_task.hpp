@@ -22,7 +22,7 @@ protected:
   loop_task() = default;
   loop_task(const loop_task&) = delete;
   loop_task& operator=(const loop_task&) = delete;
-  ~loop_task() = default;
+  virtual ~loop_task() = default;
 
 private:
   friend class task_list;

@@ -152,6 +152,7 @@ bool pinned_actor::cleanup(caf::error&& reason, caf::execution_unit* host) {
 void pinned_actor::leave_home() noexcept {
   if (!is_at_home_) return;
   is_at_home_ = false;
+  cancel_timers();
   (younger_ == nullptr ? home_.youngest_ : younger_->older_) = older_;
   if (older_ != nullptr) older_->younger_ = younger_;
   intrusive_ptr_release(ctrl());

@@ -12,6 +12,8 @@
 
 namespace baton {
 
+class timer;
+
 /// Base of all of Baton's actors: it lives on one loop and is only ever resumed there, so it may
 /// use the loop, its sockets and its timer without a lock.
 ///
@@ -86,17 +88,20 @@ private:
   void discard_task() noexcept final;
 
   friend class loop;
+  friend class timer;
   struct mailbox_visitor;
 
   void push(caf::mailbox_element_ptr element) noexcept;
   bool handle(caf::mailbox_element& element);
   void fail(std::exception_ptr what);
   void leave_home() noexcept;
+  void cancel_timers() noexcept;
 
   loop& home_;
   bool is_in_handler_ = false;
   pinned_actor* older_ = nullptr;  // neighbours in the home loop's list
   pinned_actor* younger_ = nullptr;
+  timer* timers_ = nullptr;  // all that it has, armed or not
   bool is_at_home_ = false;
 };
 

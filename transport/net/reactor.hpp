@@ -14,7 +14,7 @@ namespace baton {
 ///
 ///     while (running) {
 ///       reactor.wait(until_the_next_timer);  // may sleep
-///       reactor.dispatch();                  // calls handlers
+///       reactor.dispatch(64);                // calls handlers
 ///     }
 class reactor {
 public:
@@ -41,9 +41,10 @@ public:
   /// (negative: no limit; zero: only looks). Calls no handler.
   virtual void wait(std::chrono::nanoseconds at_most) = 0;
 
-  /// Calls the handlers of what the last `wait` found and of what was left over before; returns how
-  /// many. What is then still left makes the next `wait` return at once.
-  virtual std::size_t dispatch() = 0;
+  /// Lets `at_most` of the streams and listeners that have something to say call their handlers, in
+  /// the order in which they had it; returns how many. What is then left makes the next `wait`
+  /// return at once.
+  virtual std::size_t dispatch(std::size_t at_most) = 0;
 
   /// Ends a `wait`, the next one if none is under way. Any thread; one system call.
   virtual void wake() noexcept = 0;

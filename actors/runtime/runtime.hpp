@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "actors/runtime/loop.hpp"
+#include "actors/runtime/loop_scheduler.hpp"
+#include "config/result.hpp"
+#include "transport/net/clock.hpp"
+
+namespace baton {
+
+/// A number of loops, each with its timer, in one actor system. `threaded_runtime` runs them on
+/// threads, `simulated_runtime` one step at a time from a seed; actors cannot tell.
+class runtime {
+public:
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+  virtual ~runtime();
+
+  caf::actor_system& system() noexcept;
+  std::size_t size() const noexcept { return loops_.size(); }
+  loop& at(std::size_t index) noexcept { return *loops_[index]; }
+  const clock& time() const noexcept { return time_; }
+
+  /// Waits until `whom` (an `actor_ref`) has ended. Not on a loop, not in a simulation.
+  template <class Ref>
+  void await(const Ref& whom) {
+    if (whom) await_end(whom.control());
+  }
+
+  /// Stops all loops; each ends its turn, then its actors, the youngest first. Nothing that is sent
+  /// from now on arrives. An orderly node has ended its actors before.
+  void stop();
+
+protected:
+  runtime(std::size_t loops, bool has_threads, const clock& time,
+          const loop_scheduler::make_loop& make);
+
+private:
+  struct actors;
+
+  void await_end(const caf::strong_actor_ptr& whom);
+
+  const clock& time_;
+  std::unique_ptr<actors> actors_;
+  std::vector<loop*> loops_;
+};
+
+/// Loops on threads of their own, on the machine's sockets and clock.
+class threaded_runtime final : public runtime {
+public:
+  /// 0 loops: one for each core. Throws `std::runtime_error` when the machine refuses.
+  explicit threaded_runtime(std::size_t loops = 0);
+  ~threaded_runtime() override { stop(); }
+};
+
+}  // namespace baton
