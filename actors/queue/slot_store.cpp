@@ -2,56 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
-#include "storage/memory_account.hpp"
+#include "actors/queue/chunk_pool.hpp"
 
 namespace baton {
-
-namespace {
-
-/// Chunks that this thread has no use for right now: a queue that runs empty after each batch
-/// takes and gives back one chunk each time. Empty queues share them instead of holding their own.
-class spare_chunks {
-public:
-  ~spare_chunks() {
-    for (auto* c : spare_) delete c;
-  }
-
-  slot_chunk* take() {
-    memory_account::of_this_thread().created(sizeof(slot_chunk));
-    if (spare_.empty()) return new slot_chunk;
-    auto* c = spare_.back();
-    spare_.pop_back();
-    return c;
-  }
-  /// The chunk's messages are gone; its slots are as new but for the numbers in them.
-  void give_back(slot_chunk* c) noexcept {
-    memory_account::of_this_thread().freed(sizeof(slot_chunk));
-    if (spare_.size() < spare_.capacity())
-      spare_.push_back(c);
-    else
-      delete c;
-  }
-
-  static spare_chunks& of_this_thread() {
-    thread_local spare_chunks mine;
-    return mine;
-  }
-
-private:
-  spare_chunks() { spare_.reserve(32); }
-
-  std::vector<slot_chunk*> spare_;
-};
-
-}  // namespace
 
 sequence slot_store::append(message content, std::uint32_t footprint, moment deadline) {
   auto number = next_++;
   if (tail_ == nullptr || tail_->number != slot_chunk::number_of(number)) {
-    auto& spares = spare_chunks::of_this_thread();
-    tail_ = spares.take();
+    tail_ = chunk_pool<slot_chunk>::of_this_thread().take();
     tail_->number = slot_chunk::number_of(number);
     chunks_.insert(tail_);
   }
@@ -117,7 +76,7 @@ void slot_store::close(slot_chunk& c) noexcept {
   }
   if (&c == tail_) tail_ = nullptr;
   chunks_.erase(c.number);
-  spare_chunks::of_this_thread().give_back(&c);
+  chunk_pool<slot_chunk>::of_this_thread().give_back(&c);
 }
 
 void slot_store::clear() noexcept {
