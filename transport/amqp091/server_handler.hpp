@@ -73,10 +73,8 @@ public:
   virtual admission content_begin(channel_number channel, const publish_view& publish,
                                   std::uint64_t body_size) = 0;
   virtual void content_piece(channel_number channel, byte_view bytes) = 0;
+  /// The content is whole. Not called for one whose channel or connection has ended before.
   virtual void content_end(channel_number channel) = 0;
-  /// The channel or connection ended (failed or closed by us) after content_begin: the content will
-  /// never be whole. Not called when the socket just goes: destroying the machine says nothing.
-  virtual void content_abandoned(channel_number channel) = 0;
 
   // ---- everything else that a client may say, checked for form only
 
