@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "actors/queue/queue_core.hpp"
 
@@ -19,7 +20,12 @@ queue_core::moment queue_core::lease_end() const noexcept {
 
 void queue_core::expire(moment now, std::size_t limit) {
   // Those that are kept leave in the order of their deadlines, across chunks too.
-  std::vector<std::pair<moment, departed_message>> kept;
+  struct late {
+    moment deadline;
+    sequence number;
+    message content;
+  };
+  std::vector<late> kept;
   slab_releases releases;
   std::size_t expired = 0;
   while (expired < limit) {
@@ -32,17 +38,17 @@ void queue_core::expire(moment now, std::size_t limit) {
       auto& s = c->slots[index];
       forget_ready(s);
       if (keep_departed_)
-        kept.emplace_back(slots_.deadline_of(*c, index),
-                          departed_message{std::move(s.content), departure::expired});
+        kept.push_back({slots_.deadline_of(*c, index), c->at(index), std::move(s.content)});
       else
         std::move(s.content).release_through(releases);
     }
     if (mask != 0) slots_.retire(*c, mask);
   }
   totals_.expired += expired;
-  std::stable_sort(kept.begin(), kept.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [deadline, gone] : kept) departed_.push_back(std::move(gone));
+  std::sort(kept.begin(), kept.end(), [](const late& a, const late& b) {
+    return std::tie(a.deadline, a.number) < std::tie(b.deadline, b.number);
+  });
+  for (auto& k : kept) departed_.push_back({std::move(k.content), departure::expired});
 }
 
 bool queue_core::deletable() const noexcept {
