@@ -101,8 +101,8 @@ class Node:
     def command(self, *arguments, timeout_s=30):
         """What `baton ARGUMENTS...` prints about this node; an error if it fails."""
         done = subprocess.run(
-            [str(baton()), *map(str, arguments), "--config", str(self.config_path), "--set",
-             f"node.data={self.data}"], capture_output=True, text=True, timeout=timeout_s)
+            [str(baton()), *map(str, arguments), "--data", str(self.data)],
+            capture_output=True, text=True, timeout=timeout_s)
         if done.returncode != 0:
             raise RuntimeError(f"baton {' '.join(map(str, arguments))} ended with "
                                f"{done.returncode}: {done.stdout}{done.stderr}")
