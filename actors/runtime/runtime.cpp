@@ -24,6 +24,29 @@ std::unique_ptr<loop> make_threaded_loop(caf::actor_system& system, std::size_t 
   return std::make_unique<loop>(system, index, the_machine_clock(), std::move(*sockets));
 }
 
+/// Watches one actor and keeps a promise when it has ended.
+struct nothing {};
+class waiter final : public actor_of<waiter, actor_ref<nothing>> {
+public:
+  waiter(caf::actor_config& config, any_actor_ref whom, std::shared_ptr<std::promise<void>> ended)
+      : actor_of{config}, whom_{std::move(whom)}, ended_{std::move(ended)} {}
+
+  const char* name() const override { return "waiter"; }
+  void handle(nothing&) {}
+
+protected:
+  void on_start() override { watch(whom_); }
+  void on_down(const caf::actor_addr&, const std::string&) override {
+    // Shared, because the one who waits may be done before this call is.
+    ended_->set_value();
+    quit();
+  }
+
+private:
+  const any_actor_ref whom_;
+  const std::shared_ptr<std::promise<void>> ended_;
+};
+
 }  // namespace
 
 struct runtime::actors {
@@ -65,11 +88,12 @@ void runtime::stop() {
   actors_.reset();
 }
 
-void runtime::await_end(const caf::strong_actor_ptr& whom) {
-  // Shared, because the one who sets it may still be at it when the wait is over.
-  const auto ended = std::make_shared<std::promise<void>>();
-  whom->get()->attach_functor([ended] { ended->set_value(); });
-  ended->get_future().wait();
+void runtime::await(const any_actor_ref& whom) {
+  if (!whom) return;
+  auto ended = std::make_shared<std::promise<void>>();
+  const auto end = ended->get_future();
+  spawn<waiter>(whom.home(), whom, std::move(ended));
+  end.wait();
 }
 
 threaded_runtime::threaded_runtime(std::size_t loops)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "actors/runtime/actor_ref.hpp"
 #include "actors/runtime/loop.hpp"
 #include "actors/runtime/loop_scheduler.hpp"
 #include "config/result.hpp"
@@ -24,11 +25,8 @@ public:
   loop& at(std::size_t index) noexcept { return *loops_[index]; }
   const clock& time() const noexcept { return time_; }
 
-  /// Waits until `whom` (an `actor_ref`) has ended. Not on a loop, not in a simulation.
-  template <class Ref>
-  void await(const Ref& whom) {
-    if (whom) await_end(whom.control());
-  }
+  /// Waits until `whom` has ended; at once for an empty handle. Not on a loop, not in a simulation.
+  void await(const any_actor_ref& whom);
 
   /// Stops all loops; each ends its turn, then its actors, the youngest first. Nothing that is sent
   /// from now on arrives. An orderly node has ended its actors before.
@@ -40,8 +38,6 @@ protected:
 
 private:
   struct actors;
-
-  void await_end(const caf::strong_actor_ptr& whom);
 
   const clock& time_;
   std::unique_ptr<actors> actors_;
