@@ -16,7 +16,8 @@ void histogram::merge(const histogram& other) noexcept {
 std::uint64_t histogram::percentile(double percent) const noexcept {
   if (count_ == 0) return 0;
   const double exact = percent / 100 * static_cast<double>(count_);
-  const auto wanted = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(exact)), 1, count_);
+  const auto wanted =
+      std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(exact)), 1, count_);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < bucket_count; ++i) {
     seen += counts_[i];

@@ -47,8 +47,8 @@ double seconds_of(const timeval& time) {
 }  // namespace
 
 result<process_usage> parse_stat(std::string_view stat, long ticks_per_second) {
-  // proc(5): pid (comm) state ppid ...; comm may contain spaces and parentheses. utime and stime are
-  // fields 14 and 15, the twelfth and thirteenth after the last ')'.
+  // proc(5): pid (comm) state ppid ...; comm may contain spaces and parentheses. utime and stime
+  // are fields 14 and 15, the twelfth and thirteenth after the last ')'.
   const auto comm_end = stat.rfind(')');
   if (comm_end == stat.npos) return failure{error{"/proc/PID/stat has no command name"}};
   auto rest = stat.substr(comm_end + 1);
@@ -89,12 +89,6 @@ result<process_usage> read_process_usage(pid_t pid) {
   auto usage = parse_stat(*stat, sysconf(_SC_CLK_TCK));
   if (!usage) return usage;
   return parse_status(*status, *usage);
-}
-
-bool reset_peak(pid_t pid) {
-  std::ofstream file{"/proc/" + std::to_string(pid) + "/clear_refs"};
-  file << "5" << std::flush;  // proc(5): 5 resets the peak resident set size
-  return static_cast<bool>(file);
 }
 
 process_usage own_usage() {

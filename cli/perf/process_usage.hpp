@@ -19,7 +19,8 @@ struct process_usage {
   double cpu_seconds() const noexcept { return user_seconds + system_seconds; }
 };
 
-/// CPU time out of the text of /proc/PID/stat (user and system time in clock ticks, of all threads).
+/// CPU time out of the text of /proc/PID/stat (user and system time in clock ticks, of all
+/// threads).
 result<process_usage> parse_stat(std::string_view stat, long ticks_per_second);
 
 /// Adds the two memory figures out of the text of /proc/PID/status.
@@ -27,9 +28,6 @@ result<process_usage> parse_status(std::string_view status, process_usage usage)
 
 /// Reads both files of a running process.
 result<process_usage> read_process_usage(pid_t pid);
-
-/// Resets a process's peak to its present size (/proc/PID/clear_refs); false where not permitted.
-bool reset_peak(pid_t pid);
 
 /// This process, to the microsecond.
 process_usage own_usage();

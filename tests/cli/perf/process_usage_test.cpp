@@ -8,7 +8,8 @@ using namespace baton::perf;
 
 TEST_CASE("CPU times are found behind a command name with spaces and parentheses", "[perf]") {
   const auto usage = parse_stat(
-      "4321 (beam (smp) x) S 1 4321 4321 0 -1 4194304 9 0 0 0 250 150 0 0 20 0 24 0 99 1 2 3\n", 100);
+      "4321 (beam (smp) x) S 1 4321 4321 0 -1 4194304 9 0 0 0 250 150 0 0 20 0 24 0 99 1 2 3\n",
+      100);
   REQUIRE(usage);
   CHECK((*usage).user_seconds == 2.5);
   CHECK((*usage).system_seconds == 1.5);
