@@ -1,6 +1,6 @@
 #pragma once
 
-// Catch2, whichever of its two series the system has: 2.13 (Debian 12 and 13, Ubuntu 24.04) or 3.
+// Catch2, whichever of its two series the system has: 2.13 (Debian 12) or 3 (newer ones).
 // Tests are written in the words of 3 and include nothing else of Catch2.
 
 #if __has_include(<catch2/catch_test_macros.hpp>)
