@@ -31,7 +31,7 @@ enum class placement {
 struct node_settings {
   std::string name = "baton";  ///< what this node is called in logs, server properties and by peers
   std::filesystem::path data = "baton-data";  ///< folder of the journal and of the control socket
-  std::uint32_t loops = 0;                    ///< threads that run actors and sockets; 0: one a core
+  std::uint32_t loops = 0;  ///< threads that run actors and sockets; 0: one a core
   baton::placement placement = placement::together;
   byte_count memory = 1_GiB;  ///< budget for everything that the node holds
   percent queue_share{25};    ///< of `memory`: at it, a queue makes its own publishers wait
@@ -69,7 +69,7 @@ struct limit_settings {
   std::chrono::milliseconds login_failure_delay = std::chrono::seconds{3};  ///< before the refusal
 
   // Numbers of things.
-  std::uint32_t max_connections = 65'536;             ///< of the node
+  std::uint32_t max_connections = 65'536;  ///< of the node
   std::uint32_t max_consumers_per_connection = 65'536;
   std::uint32_t max_unacknowledged = 262'144;  ///< of an AMQP channel; beyond it deliveries wait
   std::uint32_t max_vhosts = 1'024;
@@ -78,10 +78,10 @@ struct limit_settings {
   std::uint32_t max_bindings = 2'000'000;
 
   // Bytes in flight.
-  byte_count publish_credit = 1_MiB;   ///< published on a connection, not yet accepted by queues
-  byte_count publish_reserve = 1_MiB;  ///< that a blocked connection reads on, for its acks
+  byte_count publish_credit = 1_MiB;     ///< published on a connection, not yet accepted by queues
+  byte_count publish_reserve = 1_MiB;    ///< that a blocked connection reads on, for its acks
   byte_count delivery_credit = 256_KiB;  ///< leased to a consumer, not yet written to its socket
-  byte_count max_unsent = 4_MiB;  ///< waiting for a socket; beyond it the client is not read
+  byte_count max_unsent = 4_MiB;         ///< waiting for a socket; beyond it the client is not read
   byte_count max_incomplete_per_connection = 128_MiB;  ///< of messages whose bodies are arriving
   byte_count max_incomplete_per_node = 256_MiB;        ///< the same, of all connections
   byte_count max_transaction = 64_MiB;  ///< publishes and acks that wait for tx.commit on a channel
@@ -97,8 +97,8 @@ enum class log_level {
 
 struct logging_settings {
   log_level level = log_level::info;
-  std::filesystem::path file;        ///< empty: standard error
-  std::uint32_t repeat_limit = 10;   ///< lines of one kind in each `repeat_interval`; 0: all
+  std::filesystem::path file;       ///< empty: standard error
+  std::uint32_t repeat_limit = 10;  ///< lines of one kind in each `repeat_interval`; 0: all
   std::chrono::milliseconds repeat_interval = std::chrono::minutes{1};
 };
 
@@ -172,8 +172,8 @@ struct settings {
   std::vector<binding_settings> bindings;
 };
 
-/// A node without a configuration: a listener on 127.0.0.1:5672, and the user guest, password guest,
-/// from this machine only. A file without listeners, or without users, gets the same ones.
+/// A node without a configuration: a listener on 127.0.0.1:5672, and the user guest, password
+/// guest, from this machine only. A file without listeners, or without users, gets the same ones.
 settings default_settings();
 
 }  // namespace baton

@@ -14,13 +14,15 @@ struct unit {
 
 // Largest first: the first one that divides a value writes it shortest.
 constexpr std::array size_units{
-    unit{"TiB", 1ull << 40}, unit{"TB", 1'000'000'000'000}, unit{"GiB", 1ull << 30},
-    unit{"GB", 1'000'000'000}, unit{"MiB", 1ull << 20}, unit{"MB", 1'000'000},
-    unit{"KiB", 1ull << 10}, unit{"KB", 1'000}, unit{"kB", 1'000}, unit{"B", 1},
+    unit{"TiB", 1ull << 40}, unit{"TB", 1'000'000'000'000},
+    unit{"GiB", 1ull << 30}, unit{"GB", 1'000'000'000},
+    unit{"MiB", 1ull << 20}, unit{"MB", 1'000'000},
+    unit{"KiB", 1ull << 10}, unit{"KB", 1'000},
+    unit{"kB", 1'000},       unit{"B", 1},
 };
 constexpr std::array duration_units{
-    unit{"d", 86'400'000}, unit{"h", 3'600'000}, unit{"min", 60'000}, unit{"s", 1'000},
-    unit{"ms", 1},
+    unit{"d", 86'400'000}, unit{"h", 3'600'000}, unit{"min", 60'000},
+    unit{"s", 1'000},      unit{"ms", 1},
 };
 
 constexpr std::string_view spaces = " \t";
@@ -41,8 +43,8 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::size_t used = 0;
   for (; used < text.size(); ++used) {
     const char c = text[used];
-    const bool between = used > 0 && is_digit(text[used - 1]) && used + 1 < text.size() &&
-                         is_digit(text[used + 1]);
+    const bool between =
+        used > 0 && is_digit(text[used - 1]) && used + 1 < text.size() && is_digit(text[used + 1]);
     if (c == '_' && between) continue;
     if (!is_digit(c)) break;
     const auto digit = static_cast<std::uint64_t>(c - '0');
@@ -91,7 +93,8 @@ result<std::chrono::milliseconds> parse_duration(std::string_view text) {
   auto duration = parse(text, duration_units, max);
   if (!duration) duration = parse(text, std::array{unit{"", 1}}, 0);  // 0 needs no unit
   if (!duration)
-    return failure{error{"expected a duration like \"100ms\", \"10s\", \"5min\", \"2h\" or \"1d\""}};
+    return failure{
+        error{"expected a duration like \"100ms\", \"10s\", \"5min\", \"2h\" or \"1d\""}};
   return std::chrono::milliseconds{static_cast<std::int64_t>(*duration)};
 }
 

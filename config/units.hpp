@@ -36,8 +36,8 @@ constexpr byte_count operator""_MiB(unsigned long long n) { return {n << 20}; }
 constexpr byte_count operator""_GiB(unsigned long long n) { return {n << 30}; }
 }  // namespace unit_literals
 
-/// Read what a person writes: `1GiB`, `64 KiB`, `10MB`, `1_000`; `100ms`, `10s`, `5min`, `2h`, `1d`;
-/// `60%`. The reason of a failure says what was expected, and fits behind "found ..., ".
+/// Read what a person writes: `1GiB`, `64 KiB`, `10MB`, `1_000`; `100ms`, `10s`, `5min`, `2h`,
+/// `1d`; `60%`. The reason of a failure says what was expected, and fits behind "found ..., ".
 result<byte_count> parse_byte_count(std::string_view text);
 result<std::chrono::milliseconds> parse_duration(std::string_view text);
 result<percent> parse_percent(std::string_view text);

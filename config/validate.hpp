@@ -1,0 +1,20 @@
+#pragma once
+
+#include "config/document.hpp"
+#include "config/place.hpp"
+#include "config/settings.hpp"
+
+namespace baton {
+
+/// Limits that nobody set follow the memory budget: see `max_message_size` and `max_incomplete_*`
+/// in the reference. `document` says what was set.
+void fit_limits(settings& node, const document_table& document);
+
+/// Reads the password files of users into their passwords.
+void read_password_files(settings& node, mistakes& found);
+
+/// What no key can know alone: things that are said twice, that name what is not there, or that do
+/// not fit together. Mistakes name both places.
+void validate(const settings& node, const document_table& document, mistakes& found);
+
+}  // namespace baton
