@@ -29,6 +29,9 @@ inline constexpr std::size_t frame_overhead = frame_header_size + 1;
 inline constexpr std::size_t content_header_prefix = 12;
 /// AMQP 0-9-1 §4.2.3, frame-min-size: both ends must take frames of this size.
 inline constexpr std::uint32_t frame_min_size = 4096;
+/// Taken for the largest payload when no limit was negotiated: a frame of a method or a header is
+/// collected whole, so there has to be one.
+inline constexpr std::uint32_t unlimited_frame_size = std::uint32_t{128} << 20;
 /// `AMQP 0 0 9 1`
 inline constexpr std::uint8_t protocol_header[8] = {'A', 'M', 'Q', 'P', 0, 0, 9, 1};
 

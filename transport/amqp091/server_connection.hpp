@@ -155,23 +155,23 @@ private:
     }
   };
   struct channel_methods;
-  struct content_header;
 
   // server_connection.cpp: input, frames, methods
   progress step(byte_view input);
   progress step_frame(byte_view input);
   progress step_close(byte_view input);
-  std::uint32_t frame_limit() const noexcept;
   void handle_frame(const frame& found, byte_view raw);
   void handle_connection_frame(const frame& found);
   void handle_unopened(const frame& found);
   void handle_channel_frame(channel_number number, channel_state& channel, const frame& found);
   void handle_closing(channel_number number, const frame& found);
   void handle_method(channel_number number, channel_state& channel, byte_view payload);
+
+  // server_closing.cpp
   void client_closes(std::uint16_t code, std::string_view text);
   channel_state* find(channel_number channel) noexcept;
   void forget(channel_number channel);
-  void fail_channel(channel_number channel, channel_state& state, const protocol_error& error);
+  void fail_channel(channel_number channel, const protocol_error& error);
   void fail_connection(const protocol_error& error);
   void fail_stream(const protocol_error& error);
 
@@ -181,6 +181,7 @@ private:
   void handle_handshake(byte_view payload);
   void start_ok(const methods::connection_start_ok& method);
   void tune_ok(const methods::connection_tune_ok& method);
+  void refuse_tune(std::string_view field, std::uint32_t value, bool too_high, std::uint32_t bound);
   void unexpected_in_phase(std::uint16_t class_id, std::uint16_t method_id);
   void go_on();
 
@@ -192,15 +193,19 @@ private:
   void handle_body(channel_number number, channel_state& channel, const frame& found);
   void begin_content(channel_number number, channel_state& channel, const publish_view& publish,
                      std::uint64_t body_size, byte_view publish_payload, byte_view header_payload);
+  bool is_admitted(channel_number number, channel_state& channel, const publish_view& publish,
+                   std::uint64_t body_size);
   bool accept_body(channel_state& channel, std::uint64_t size);
   void take_piece(channel_number number, channel_state& channel, byte_view piece);
-  void finish_body_frame(channel_number number, channel_state& channel);
+  void finish_body_frame(channel_number number);
 
   // server_hold.cpp: the reserve
   void hold_frame(channel_number number, channel_state& channel, const frame& found, byte_view raw);
+  void mark_held(channel_number number);
   void replay();
-  bool replay_channel(channel_number number);
-  bool admit_again(channel_number number, channel_state& channel);
+  void replay_channel(channel_number number);
+  void replay_frames(channel_number number, const output_buffer& frames, std::size_t& at);
+  void admit_again(channel_number number, channel_state& channel);
   void drop_reserve(channel_state& channel);
 
   const server_settings& settings_;

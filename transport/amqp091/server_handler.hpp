@@ -5,22 +5,13 @@
 
 #include "storage/byte_view.hpp"
 #include "transport/amqp091/methods.hpp"
+#include "transport/amqp091/publish_view.hpp"
 #include "transport/amqp091/reply_code.hpp"
 
 namespace baton::amqp091 {
 
 /// The number of an AMQP channel on its connection, 1 to 65535.
 using channel_number = std::uint16_t;
-
-/// A publish as it came in; everything borrows from the input, for this call only.
-struct publish_view {
-  std::string_view exchange;
-  std::string_view routing_key;
-  bool mandatory = false;
-  bool immediate = false;
-  byte_view properties;  ///< checked; in their encoding, see properties.hpp
-  byte_view body;        ///< whole in `publish`, empty in `content_begin`
-};
 
 /// The answer to `content_begin`.
 enum class admission {

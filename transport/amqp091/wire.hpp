@@ -181,6 +181,11 @@ public:
   void patch_u32(std::size_t at, std::uint32_t value) noexcept { store(data_ + at, value); }
 
   void clear() noexcept { size_ = 0; }
+  /// Drops the first bytes; moves the others.
+  void drop_front(std::size_t size) noexcept {
+    size_ -= size;
+    if (size_ > 0) std::memmove(data_, data_ + size, size_);
+  }
   /// Drops what was appended since `size` was the size.
   void truncate(std::size_t size) noexcept { size_ = std::min(size, size_); }
   /// Empties it and gives the memory back.

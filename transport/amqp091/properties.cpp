@@ -1,0 +1,129 @@
+#include "transport/amqp091/properties.hpp"
+
+#include "config/check.hpp"
+
+namespace baton::amqp091 {
+
+namespace {
+
+constexpr std::uint16_t continuation_flag = 1;
+
+/// Calls `use(property, member)` for all properties in the order of the wire.
+template <class Properties, class Use>
+void for_each_property(Properties& properties, Use&& use) {
+  use(property::content_type, properties.content_type);
+  use(property::content_encoding, properties.content_encoding);
+  use(property::headers, properties.headers);
+  use(property::delivery_mode, properties.delivery_mode);
+  use(property::priority, properties.priority);
+  use(property::correlation_id, properties.correlation_id);
+  use(property::reply_to, properties.reply_to);
+  use(property::expiration, properties.expiration);
+  use(property::message_id, properties.message_id);
+  use(property::timestamp, properties.timestamp);
+  use(property::type, properties.type);
+  use(property::user_id, properties.user_id);
+  use(property::app_id, properties.app_id);
+  use(property::cluster_id, properties.cluster_id);
+}
+
+struct property_reader {
+  reader from;
+
+  void get(std::string_view& text) { text = from.short_string(); }
+  void get(std::uint8_t& number) { number = from.u8(); }
+  void get(std::uint64_t& number) { number = from.u64(); }
+  void get(table_view& table) {
+    table.entries = from.long_string();
+    if (!is_valid_table(table.entries)) from.fail();
+  }
+};
+
+struct property_writer {
+  output_buffer& out;
+
+  void put(std::string_view text) { out.append_short_string(text); }
+  void put(std::uint8_t number) { out.append_number(number); }
+  void put(std::uint64_t number) { out.append_number(number); }
+  void put(table_view table) { out.append_long_string(table.entries); }
+};
+
+}  // namespace
+
+std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
+  property_reader source{reader{encoded}};
+  basic_properties properties;
+  properties.flags = source.from.u16();
+  if ((properties.flags & continuation_flag) != 0) return std::nullopt;
+  for_each_property(properties, [&](property which, auto& member) {
+    if (properties.has(which)) source.get(member);
+  });
+  if (!source.from.at_end()) return std::nullopt;
+  return properties;
+}
+
+void encode_properties(output_buffer& out, const basic_properties& properties) {
+  out.append_number(properties.flags);
+  for_each_property(properties, [&](property which, const auto& member) {
+    if (properties.has(which)) property_writer{out}.put(member);
+  });
+}
+
+properties_editor::properties_editor(byte_view encoded) {
+  const auto decoded = decode_properties(encoded);
+  BATON_CHECK(decoded.has_value());
+  fields_ = *decoded;
+}
+
+void properties_editor::set_header(std::string_view name, const field_value& value) {
+  output_buffer changed;
+  bool found = false;
+  const auto put = [&] {
+    changed.append_short_string(name);
+    encode_value(changed, value);
+    found = true;
+  };
+  reader from{entries()};
+  while (from.left() > 0) {
+    const auto* const start = from.cursor();
+    const auto key = from.short_string();
+    read_value(from);
+    if (key != name)
+      changed.append({start, from.cursor()});
+    else if (!found)
+      put();
+  }
+  if (!found) put();
+  replace_entries(std::move(changed));
+}
+
+void properties_editor::add_headers(const field_table& headers) {
+  output_buffer changed;
+  changed.append(entries());
+  for (const auto& [name, value] : headers) {
+    changed.append_short_string(name);
+    encode_value(changed, value);
+  }
+  replace_entries(std::move(changed));
+}
+
+void properties_editor::remove_header(std::string_view name) {
+  if (!fields_.header(name)) return;
+  output_buffer changed;
+  reader from{entries()};
+  while (from.left() > 0) {
+    const auto* const start = from.cursor();
+    const auto key = from.short_string();
+    read_value(from);
+    if (key != name) changed.append({start, from.cursor()});
+  }
+  replace_entries(std::move(changed));
+}
+
+void properties_editor::replace_entries(output_buffer&& entries) noexcept {
+  entries_ = std::move(entries);
+  fields_.headers.entries = entries_.view();
+  fields_.mark(property::headers);
+}
+
+}  // namespace baton::amqp091

@@ -1,0 +1,109 @@
+// Back-pressure: frames that wait in the reserve behind a held publish, and their replay.
+#include <algorithm>
+
+#include "transport/amqp091/publish_view.hpp"
+#include "transport/amqp091/server_connection.hpp"
+
+namespace baton::amqp091 {
+
+void server_connection::hold_publishes(bool hold) {
+  holding_ = hold;
+  if (!hold && !in_feed_ && !held_channels_.empty()) replay();
+}
+
+void server_connection::mark_held(channel_number number) {
+  if (std::find(held_channels_.begin(), held_channels_.end(), number) == held_channels_.end())
+    held_channels_.push_back(number);
+}
+
+void server_connection::hold_frame(channel_number number, channel_state& channel,
+                                   const frame& found, byte_view raw) {
+  if (!channel.is_held()) mark_held(number);
+  if (found.type == frame_type::method &&
+      method_id_of(found.payload) == methods::id_of<methods::tx_select>)
+    channel.holds_tx_select = true;
+  if (channel.reserve_begin > channel.reserve.size() / 2)
+    channel.reserve.drop_front(std::exchange(channel.reserve_begin, 0));
+  channel.reserve.append(raw);
+  reserve_used_ += raw.size();
+}
+
+void server_connection::drop_reserve(channel_state& channel) {
+  reserve_used_ -= channel.reserve.size() - channel.reserve_begin;
+  channel.reserve.release();
+  channel.reserve_begin = 0;
+  channel.holds_tx_select = false;
+}
+
+/// Handles what is held until nothing is left or the handler holds again. Channels take turns: one
+/// that is still held goes behind the others.
+void server_connection::replay() {
+  in_feed_ = true;
+  while (!holding_ && !held_channels_.empty() && phase_ <= phase::close_deferred) {
+    const auto number = held_channels_.front();
+    held_channels_.erase(held_channels_.begin());
+    replay_channel(number);
+    const channel_state* const channel = find(number);
+    if (channel != nullptr && channel->is_held()) mark_held(number);
+  }
+  in_feed_ = false;
+  if (held_channels_.empty() && phase_ == phase::close_deferred) {
+    phase_ = phase::close_requested;
+    handler_.close_requested(deferred_close_code_, deferred_close_text_);
+  }
+}
+
+void server_connection::replay_channel(channel_number number) {
+  channel_state* channel = find(number);
+  if (channel == nullptr) return;
+  if (channel->content == content_phase::awaiting_admission) {
+    admit_again(number, *channel);
+    if (channel->content == content_phase::awaiting_admission) return;
+  }
+  // The frames are taken out, because the handler may close the channel, which drops its reserve.
+  output_buffer frames = std::move(channel->reserve);
+  std::size_t at = std::exchange(channel->reserve_begin, 0);
+  replay_frames(number, frames, at);
+  channel = find(number);
+  if (channel == nullptr || channel->phase != channel_phase::open) {
+    reserve_used_ -= frames.size() - at;
+  } else if (at < frames.size()) {
+    channel->reserve = std::move(frames);
+    channel->reserve_begin = at;
+  } else {
+    channel->holds_tx_select = false;
+  }
+}
+
+/// Handles frames from `at` on, up to the first that has to go on waiting or cannot matter any
+/// more.
+void server_connection::replay_frames(channel_number number, const output_buffer& frames,
+                                      std::size_t& at) {
+  while (at < frames.size() && phase_ <= phase::close_deferred) {
+    channel_state* const channel = find(number);
+    if (channel == nullptr || channel->phase != channel_phase::open ||
+        channel->content == content_phase::awaiting_admission)
+      return;
+    const auto scanned = scan_frame(frames.view().subspan(at), frame_limit_);
+    const bool publish =
+        scanned.found.type == frame_type::method &&
+        method_id_of(scanned.found.payload) == methods::id_of<methods::basic_publish>;
+    if (publish && holding_) return;
+    at += scanned.size;
+    reserve_used_ -= scanned.size;
+    handle_channel_frame(number, *channel, scanned.found);
+  }
+}
+
+/// Asks again for a content that was told to wait.
+void server_connection::admit_again(channel_number number, channel_state& channel) {
+  const output_buffer publish_payload = std::move(channel.publish_payload);
+  const output_buffer header_payload = std::move(channel.header_payload);
+  publish_view publish;
+  BATON_CHECK(parse_publish(publish_payload.view().subspan(4), publish));
+  publish.properties = header_payload.view().subspan(content_header_prefix);
+  const auto body_size = load<std::uint64_t>(header_payload.view().data() + 4);
+  begin_content(number, channel, publish, body_size, publish_payload.view(), header_payload.view());
+}
+
+}  // namespace baton::amqp091
