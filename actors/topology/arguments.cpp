@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/topology/field_text.hpp"
+#include "transport/amqp091/field_table.hpp"
 
 namespace baton {
 
@@ -20,7 +20,7 @@ constexpr std::int64_t highest_priority = 255;
 using complaint = std::string;
 
 complaint unacceptable_type(const field_value& value) {
-  return "{unacceptable_type," + std::string{type_text(value)} + "}";
+  return "{unacceptable_type," + std::string{amqp091::type_name(value)} + "}";
 }
 
 complaint numbered(std::string_view what, std::int64_t number) {
@@ -29,7 +29,7 @@ complaint numbered(std::string_view what, std::int64_t number) {
 
 complaint check_integer(const field_value& value) {
   if (value.get<integer_value>() != nullptr) return {};
-  return "\"expected integer, got " + std::string{type_text(value)} + "\"";
+  return "\"expected integer, got " + std::string{amqp091::type_name(value)} + "\"";
 }
 
 complaint check_not_negative(const field_value& value, const field_table&) {
@@ -120,7 +120,7 @@ complaint check_version(const field_value& value, const field_table& all) {
 
 complaint check_type(const field_value& value, const field_table&) {
   return check_one_of(value, {"classic", "quorum", "stream"},
-                      "\"unsupported queue type '" + plain_text(value) + "'\"");
+                      "\"unsupported queue type '" + amqp091::value_text(value) + "'\"");
 }
 
 /// A number above 0 and a unit: "7D".
@@ -262,20 +262,16 @@ result<std::optional<std::string>, refusal> exchange_argument(const field_table&
   if (value == nullptr) return std::optional<std::string>{};
   if (const auto* exchange = value->get<std::string>()) return std::optional{*exchange};
   return failure{refusal{refusal::precondition_failed, std::string{"invalid type '"}
-                                                           .append(type_text(*value))
+                                                           .append(amqp091::type_name(*value))
                                                            .append("' for arg '")
                                                            .append(name)
                                                            .append("' in ")
                                                            .append(owner)}};
 }
 
-std::span<const std::string_view> known_queue_arguments() {
-  return queue_names;
-}
+std::span<const std::string_view> known_queue_arguments() { return queue_names; }
 
-std::span<const std::string_view> known_exchange_arguments() {
-  return exchange_names;
-}
+std::span<const std::string_view> known_exchange_arguments() { return exchange_names; }
 
 std::vector<unknown_argument> unknown_arguments(const field_table& arguments,
                                                 std::span<const std::string_view> known) {

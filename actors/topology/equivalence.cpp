@@ -1,7 +1,7 @@
 #include "actors/topology/equivalence.hpp"
 
 #include "actors/topology/arguments.hpp"
-#include "actors/topology/field_text.hpp"
+#include "transport/amqp091/field_table.hpp"
 
 namespace baton {
 
@@ -19,18 +19,13 @@ refusal inequivalent(std::string_view argument, std::string_view resource,
                                             .append(current)};
 }
 
-std::string quoted(std::string_view text) {
-  return std::string{"'"}.append(text).append("'");
-}
+std::string quoted(std::string_view text) { return std::string{"'"}.append(text).append("'"); }
 
-std::string quoted(bool flag) {
-  return flag ? "'true'" : "'false'";
-}
+std::string quoted(bool flag) { return flag ? "'true'" : "'false'"; }
 
 /// An argument that only one side has.
 std::string with_type(const field_value* value) {
-  if (value == nullptr) return "none";
-  return "the value " + quoted(plain_text(*value)) + " of type " + quoted(type_text(*value));
+  return value == nullptr ? "none" : amqp091::describe(*value);
 }
 
 std::optional<refusal> compare_argument(const field_table& present, const field_table& asked,
@@ -41,7 +36,8 @@ std::optional<refusal> compare_argument(const field_table& present, const field_
   if (current == nullptr || received == nullptr)
     return inequivalent(name, resource, with_type(received), with_type(current));
   if (*current == *received) return std::nullopt;
-  return inequivalent(name, resource, quoted(plain_text(*received)), quoted(plain_text(*current)));
+  return inequivalent(name, resource, quoted(amqp091::value_text(*received)),
+                      quoted(amqp091::value_text(*current)));
 }
 
 refusal locked(const queue_entry& queue) {

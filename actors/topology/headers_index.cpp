@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "actors/topology/field_text.hpp"
+#include "transport/amqp091/field_table.hpp"
 
 namespace baton {
 
@@ -67,12 +67,13 @@ result<headers_matcher, refusal> headers_matcher::compile(const field_table& arg
     const auto* mode = match->get<std::string>();
     if (mode == nullptr)
       return failure{refusal{refusal::precondition_failed,
-                             "Invalid x-match field type " + std::string{type_text(*match)} +
-                                 " (value " + term_text(*match) + "); expected longstr"}};
+                             "Invalid x-match field type " +
+                                 std::string{amqp091::type_name(*match)} + " (value " +
+                                 amqp091::value_text(*match) + "); expected longstr"}};
     if (*mode != "all" && *mode != "any" && *mode != "all-with-x" && *mode != "any-with-x")
       return failure{refusal{refusal::precondition_failed,
-                             "Invalid x-match field value " + term_text(*match) +
-                                 "; expected all, any, all-with-x, or any-with-x"}};
+                             "Invalid x-match field value <<\"" + *mode +
+                                 "\">>; expected all, any, all-with-x, or any-with-x"}};
     made.any_ = mode->starts_with("any");
     with_x = mode->ends_with("-with-x");
   }

@@ -29,9 +29,7 @@ std::uint64_t read(const char* from) noexcept {
 
 /// Names come from clients: a node sets a random seed at start, so that nobody can choose names
 /// that collide. Tests and simulations leave the fixed one, and with it the order of iteration.
-inline void set_name_hash_seed(std::uint64_t seed) noexcept {
-  detail::name_hash_seed = seed;
-}
+inline void set_name_hash_seed(std::uint64_t seed) noexcept { detail::name_hash_seed = seed; }
 
 /// 64 good bits from bytes; about 2 ns for a short name. `seed` chains several parts of one key.
 inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed = 0) noexcept {

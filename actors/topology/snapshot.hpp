@@ -20,12 +20,8 @@ struct by_name {
   static view key(const shared<Object>& of) noexcept { return name_of(*of); }
   static std::uint64_t hash(view key) noexcept { return hash_name(key); }
 };
-inline std::string_view name_of_queue(const queue_entry& of) {
-  return of.name;
-}
-inline std::string_view name_of_exchange(const exchange& of) {
-  return of.definition().name;
-}
+inline std::string_view name_of_queue(const queue_entry& of) { return of.name; }
+inline std::string_view name_of_exchange(const exchange& of) { return of.definition().name; }
 
 }  // namespace detail
 

@@ -21,9 +21,7 @@ private:
   bool done_;
 };
 
-std::string_view topic_index::by_word::key(const shared<node>& of) noexcept {
-  return of->word;
-}
+std::string_view topic_index::by_word::key(const shared<node>& of) noexcept { return of->word; }
 
 void topic_index::add(std::string_view pattern, const destination& to) {
   add(root_, remainder{pattern}, to);

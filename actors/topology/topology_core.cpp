@@ -1,4 +1,4 @@
-#include "actors/topology/core.hpp"
+#include "actors/topology/topology_core.hpp"
 
 #include <utility>
 
@@ -127,16 +127,10 @@ exchange& topology_core::edit_exchange(vhost_id id, std::string_view name) {
   return found->edit();
 }
 
-result<const vhost*, refusal> topology_core::open_vhost(vhost_id id) const {
-  if (const vhost* here = state_.find_vhost(id)) return here;
-  return failure{refusal{refusal::not_found, "the virtual host has been deleted"}};
-}
-
 std::optional<refusal> topology_core::check(const requester& who, permission kind,
                                             resource_kind resource, std::string_view name,
                                             std::string_view vhost) const {
-  if (!who.user) return std::nullopt;
-  return check_permission(state_.find_user(*who.user), *who.user, kind, resource, name, vhost);
+  return check_permission(state_, who, kind, resource, name, vhost);
 }
 
 result<std::vector<std::string>, refusal> topology_core::judge(

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "actors/topology/core.hpp"
 #include "actors/topology/names.hpp"
+#include "actors/topology/topology_core.hpp"
 #include "config/check.hpp"
 
 namespace baton {
@@ -18,7 +18,7 @@ std::uint64_t destination_key(const shared<exchange_definition>& exchange) {
 
 result<exchange_outcome, refusal> topology_core::declare_exchange(const requester& who,
                                                                   exchange_declaration asked) {
-  auto open = open_vhost(asked.vhost);
+  auto open = open_vhost(state_, asked.vhost);
   if (!open) return failure{std::move(open.reason())};
   const vhost& here = **open;
   asked.name = stripped(std::move(asked.name));
@@ -80,7 +80,7 @@ void topology_core::create_exchange(vhost_id id, exchange_definition definition)
 
 result<void, refusal> topology_core::delete_exchange(const requester& who, vhost_id vhost,
                                                      std::string name, bool if_unused) {
-  auto open = open_vhost(vhost);
+  auto open = open_vhost(state_, vhost);
   if (!open) return failure{std::move(open.reason())};
   const baton::vhost& here = **open;
   name = stripped(std::move(name));
@@ -148,7 +148,7 @@ std::optional<refusal> topology_core::check_ends(const requester& who, const bin
 /// The binding that is asked for, its ends found; 404 names the source if both are missing.
 result<binding, refusal> topology_core::resolve(const requester& who,
                                                 binding_request& asked) const {
-  auto open = open_vhost(asked.vhost);
+  auto open = open_vhost(state_, asked.vhost);
   if (!open) return failure{std::move(open.reason())};
   const vhost& here = **open;
   asked.source = stripped(std::move(asked.source));

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "actors/topology/core.hpp"
+#include "actors/topology/topology_core.hpp"
 
 namespace baton {
 

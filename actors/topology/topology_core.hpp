@@ -11,24 +11,18 @@
 #include <unordered_set>
 #include <vector>
 
+#include "actors/topology/access.hpp"
 #include "actors/topology/arguments.hpp"
 #include "actors/topology/binding_table.hpp"
 #include "actors/topology/entities.hpp"
 #include "actors/topology/equivalence.hpp"
 #include "actors/topology/listing.hpp"
-#include "actors/topology/permissions.hpp"
 #include "actors/topology/publication.hpp"
 #include "actors/topology/refusal.hpp"
 #include "actors/topology/snapshot.hpp"
 #include "config/result.hpp"
 
 namespace baton {
-
-/// Who asks for a change.
-struct requester {
-  std::optional<std::string> user;          ///< none: the node itself, which may do everything
-  std::optional<connection_id> connection;  ///< owner of the exclusive queues it declares
-};
 
 /// What bind and unbind are about: a queue's or an exchange's place behind an exchange.
 struct binding_request {
@@ -132,10 +126,6 @@ public:
   /// queue.declare, passive or not. The counts of declare-ok are the queue's to say.
   result<queue_outcome, refusal> declare_queue(const requester& who, queue_declaration asked,
                                                const make_target& make);
-  /// A queue that a client wants to read (consume, get, purge) or to delete (`configure`), or why
-  /// not: 403, 404, 405, in this order. The same can be asked of a loop's snapshot.
-  result<shared<queue_entry>, refusal> find_queue(const requester& who, permission needed,
-                                                  vhost_id vhost, std::string_view name) const;
   /// A queue has decided to end: from here on its name is taken but leads nowhere.
   void queue_closing(vhost_id vhost, queue_id queue);
   /// A queue has ended: it goes, with its bindings, and the name is free. The entry, or empty if
@@ -169,7 +159,6 @@ private:
 
   vhost& edit_vhost(vhost_id id);
   exchange& edit_exchange(vhost_id id, std::string_view name);
-  result<const vhost*, refusal> open_vhost(vhost_id id) const;
   std::optional<refusal> check(const requester& who, permission kind, resource_kind resource,
                                std::string_view name, std::string_view vhost) const;
   /// Of unknown arguments: warnings, or a refusal where the configuration is strict.

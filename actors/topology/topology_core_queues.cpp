@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/topology/core.hpp"
 #include "actors/topology/names.hpp"
+#include "actors/topology/topology_core.hpp"
 #include "config/check.hpp"
 
 namespace baton {
@@ -36,7 +36,7 @@ const std::string* type_that_needs_a_name(const field_table& arguments) {
 result<queue_outcome, refusal> topology_core::declare_queue(const requester& who,
                                                             queue_declaration asked,
                                                             const make_target& make) {
-  auto open = open_vhost(asked.vhost);
+  auto open = open_vhost(state_, asked.vhost);
   if (!open) return failure{std::move(open.reason())};
   const vhost& here = **open;
   asked.name = stripped(std::move(asked.name));
@@ -119,24 +119,7 @@ result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
   return queue_outcome{queue_status::created, entry, *std::move(warnings)};
 }
 
-std::string topology_core::generated_name() {
-  return generated_queue_name(random_());
-}
-
-result<shared<queue_entry>, refusal> topology_core::find_queue(const requester& who,
-                                                               permission needed, vhost_id vhost,
-                                                               std::string_view name) const {
-  auto open = open_vhost(vhost);
-  if (!open) return failure{std::move(open.reason())};
-  const baton::vhost& here = **open;
-  if (auto refused = check(who, needed, resource_kind::queue, name, here.name))
-    return failure{std::move(*refused)};
-  const shared<queue_entry>* present = here.queues.find(name);
-  if (present == nullptr || is_closing(**present)) return failure{no_queue(name, here.name)};
-  if (auto locked = check_exclusive_access(**present, who.connection))
-    return failure{std::move(*locked)};
-  return *present;
-}
+std::string topology_core::generated_name() { return generated_queue_name(random_()); }
 
 bool topology_core::is_closing(const queue_entry& queue) const {
   return books_.at(queue.vhost).closing.contains(queue.id);

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "actors/topology/equivalence.hpp"
+#include "actors/topology/permissions.hpp"
+#include "actors/topology/refusal.hpp"
+#include "actors/topology/snapshot.hpp"
+#include "config/result.hpp"
+
+namespace baton {
+
+/// Who asks for something.
+struct requester {
+  std::optional<std::string> user;          ///< none: the node itself, which may do everything
+  std::optional<connection_id> connection;  ///< owner of the exclusive queues it declares
+};
+
+/// Nothing, or 403; see check_permission().
+std::optional<refusal> check_permission(const topology_snapshot& in, const requester& who,
+                                        permission needed, resource_kind resource,
+                                        std::string_view name, std::string_view vhost);
+
+/// The queue that a client wants to read (consume, get, purge) or to delete (`configure`), or why
+/// not: 403, 404, 405, in this order. For connections, on their loop's snapshot.
+result<shared<queue_entry>, refusal> find_queue(const topology_snapshot& in, const requester& who,
+                                                permission needed, vhost_id vhost,
+                                                std::string_view name);
+
+/// The virtual host, or 404 when it has been deleted.
+result<const vhost*, refusal> open_vhost(const topology_snapshot& in, vhost_id id);
+
+}  // namespace baton
