@@ -15,7 +15,11 @@ std::string printed(const char* format, double value) {
 
 std::string three_digits(double value) {
   const double size = std::abs(value);
-  return printed(size >= 100 ? "%.0f" : size >= 10 ? "%.1f" : "%.2f", value);
+  return printed(size >= 100              ? "%.0f"
+                 : size >= 10             ? "%.1f"
+                 : size >= 1 || size == 0 ? "%.2f"
+                                          : "%.3f",
+                 value);
 }
 
 std::string grouped(std::string digits) {
@@ -56,8 +60,7 @@ std::string quoted(std::string_view text) {
 
 void report::add(std::string_view name, double value) {
   const std::string json = std::isfinite(value) ? printed("%.6g", value) : "null";
-  // %.6g turns large rates into exponents; whole numbers read better in a diff
-  const bool large = std::isfinite(value) && std::abs(value) >= 1e5;
+  const bool large = std::isfinite(value) && std::abs(value) >= 1e5;  // no exponents
   entries_.push_back(
       {std::string{name}, number_text(value), large ? printed("%.0f", value) : json});
 }
