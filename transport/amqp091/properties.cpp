@@ -1,5 +1,7 @@
 #include "transport/amqp091/properties.hpp"
 
+#include <bit>
+
 #include "config/check.hpp"
 
 namespace baton::amqp091 {
@@ -7,6 +9,16 @@ namespace baton::amqp091 {
 namespace {
 
 constexpr std::uint16_t continuation_flag = 1;
+
+/// Calls `use(property)` for each flag that is set, in the order of the wire. Bit 1 means nothing.
+template <class Use>
+void for_each_present(std::uint16_t flags, Use&& use) {
+  for (unsigned left = flags & ~3u; left != 0;) {
+    const int bit = std::bit_width(left) - 1;
+    left ^= 1u << bit;
+    use(static_cast<property>(bit));
+  }
+}
 
 /// Calls `use(property, member)` for all properties in the order of the wire.
 template <class Properties, class Use>
@@ -27,18 +39,6 @@ void for_each_property(Properties& properties, Use&& use) {
   use(property::cluster_id, properties.cluster_id);
 }
 
-struct property_reader {
-  reader from;
-
-  void get(std::string_view& text) { text = from.short_string(); }
-  void get(std::uint8_t& number) { number = from.u8(); }
-  void get(std::uint64_t& number) { number = from.u64(); }
-  void get(table_view& table) {
-    table.entries = from.long_string();
-    if (!is_valid_table(table.entries)) from.fail();
-  }
-};
-
 struct property_writer {
   output_buffer& out;
 
@@ -50,15 +50,84 @@ struct property_writer {
 
 }  // namespace
 
-std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
-  property_reader source{reader{encoded}};
-  basic_properties properties;
-  properties.flags = source.from.u16();
-  if ((properties.flags & continuation_flag) != 0) return std::nullopt;
-  for_each_property(properties, [&](property which, auto& member) {
-    if (properties.has(which)) source.get(member);
+bool are_valid_properties(byte_view encoded) noexcept {
+  if (encoded.size() == 2 && encoded[0] == 0 && encoded[1] == 0) return true;
+  reader from{encoded};
+  const auto flags = from.u16();
+  if ((flags & continuation_flag) != 0) return false;
+  for_each_present(flags, [&](property which) {
+    switch (which) {
+      case property::delivery_mode:
+      case property::priority:
+        from.u8();
+        break;
+      case property::timestamp:
+        from.u64();
+        break;
+      case property::headers:
+        if (!is_valid_table(from.long_string())) from.fail();
+        break;
+      default:
+        from.short_string();
+        break;
+    }
   });
-  if (!source.from.at_end()) return std::nullopt;
+  return from.at_end();
+}
+
+std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
+  reader from{encoded};
+  basic_properties properties;
+  properties.flags = from.u16();
+  if ((properties.flags & continuation_flag) != 0) return std::nullopt;
+  for_each_present(properties.flags, [&](property which) {
+    switch (which) {
+      case property::content_type:
+        properties.content_type = from.short_string();
+        break;
+      case property::content_encoding:
+        properties.content_encoding = from.short_string();
+        break;
+      case property::headers:
+        properties.headers.entries = from.long_string();
+        if (!is_valid_table(properties.headers.entries)) from.fail();
+        break;
+      case property::delivery_mode:
+        properties.delivery_mode = from.u8();
+        break;
+      case property::priority:
+        properties.priority = from.u8();
+        break;
+      case property::correlation_id:
+        properties.correlation_id = from.short_string();
+        break;
+      case property::reply_to:
+        properties.reply_to = from.short_string();
+        break;
+      case property::expiration:
+        properties.expiration = from.short_string();
+        break;
+      case property::message_id:
+        properties.message_id = from.short_string();
+        break;
+      case property::timestamp:
+        properties.timestamp = from.u64();
+        break;
+      case property::type:
+        properties.type = from.short_string();
+        break;
+      case property::user_id:
+        properties.user_id = from.short_string();
+        break;
+      case property::app_id:
+        properties.app_id = from.short_string();
+        break;
+      case property::cluster_id:
+        properties.cluster_id = from.short_string();
+        break;
+    }
+  });
+  if (!from.at_end()) return std::nullopt;
   return properties;
 }
 
