@@ -1,6 +1,7 @@
 #include "config/document.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace baton {
@@ -106,7 +107,11 @@ std::string describe(const document_value& value) {
     }
     std::string operator()(const unquoted& text) const { return operator()(text.text); }
     std::string operator()(std::int64_t number) const { return std::to_string(number); }
-    std::string operator()(double number) const { return std::to_string(number); }
+    std::string operator()(double number) const {
+      std::array<char, 32> digits;  // enough for the shortest writing of any double
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+      return {digits.data(), end};
+    }
     std::string operator()(bool truth) const { return truth ? "true" : "false"; }
     std::string operator()(timestamp_value) const { return "a date"; }
     std::string operator()(unusable value) const { return std::string{value.what}; }
@@ -126,6 +131,11 @@ void set_key(document_table& document, std::string_view assignment, mistakes& fo
   const place where{"--set " + std::string{rest}, 0, 0};
   if (equals == std::string_view::npos || rest.empty() || rest.back() == '.') {
     found.push_back({where, "expected KEY=VALUE, such as node.name=north"});
+    return;
+  }
+  if (std::count(rest.begin(), rest.end(), '.') > max_key_dots) {
+    found.push_back(
+        {{"--set", 0, 0}, "expected a KEY of at most " + std::to_string(max_key_dots) + " dots"});
     return;
   }
   // The document's own table is the first thing to step into.

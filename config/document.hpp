@@ -25,6 +25,10 @@ struct unquoted {
   std::string text;
 };
 
+/// Without a bound, `a.a.a.a...` would be tables as deep as the text is long, which nothing
+/// recursive survives. No sensible key has as many dots.
+inline constexpr int max_key_dots = 255;
+
 /// A value of TOML that Baton has no use for.
 struct unusable {
   std::string_view what;  // "a time of day"

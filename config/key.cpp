@@ -31,7 +31,9 @@ void read_text(value_reader& reader, const document_value& value, bool plain_num
 }  // namespace
 
 void value_reader::report(const place& where, std::string_view text) {
-  found_.push_back({where, path_ + (path_.empty() ? "" : ": ") + std::string{text}});
+  // A place in a text does not say which key is there; `--set KEY` does.
+  const bool named = where.line == 0 || path_.empty();
+  found_.push_back({where, (named ? "" : path_ + ": ") + std::string{text}});
 }
 
 void value_reader::expected(const document_value& value, std::string_view what) {

@@ -14,17 +14,13 @@
 namespace baton {
 namespace {
 
-/// The dots of one key. Without a bound, `a.a.a.a...` would be tables as deep as the text is long,
-/// which nothing recursive survives. No name, and so no sensible key or string, has as many.
-constexpr int max_dots = 255;
-
-/// The line of the first run of text that could be a key with more than `max_dots` dots.
+/// The line of the first run of text that could be a key with more than `max_key_dots`.
 std::optional<std::uint32_t> find_endless_key(std::string_view text) {
   std::uint32_t line = 1;
   int dots = 0;
   for (const char c : text) {
     if (c == '\n') ++line;
-    if (c == '.' && ++dots > max_dots) return line;
+    if (c == '.' && ++dots > max_key_dots) return line;
     if (std::string_view{",={}[]\n"}.find(c) != std::string_view::npos) dots = 0;
   }
   return std::nullopt;
@@ -98,7 +94,7 @@ private:
 result<document_table, mistake> parse_toml(std::string_view text, const std::string& source) {
   if (const auto line = find_endless_key(text))
     return failure{mistake{{source, *line, 1},
-                           "expected a key of at most " + std::to_string(max_dots) + " dots"}};
+                           "expected a key of at most " + std::to_string(max_key_dots) + " dots"}};
   const toml::parse_result parsed = toml::parse(text);
   if (parsed) return tree_copier{source}.copy(parsed.table());
   const auto& why = parsed.error();

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 namespace baton {
@@ -120,6 +119,33 @@ void check_user(const user_settings& user, mistakes& found) {
                                      ", expected \"$argon2id$v=19$m=...,t=...,p=...$...$...\""});
 }
 
+/// A text that two values share when they are equal, and that has its own end.
+std::string identity(const field_value& value);
+
+/// The same for tables; the order of their names does not count.
+std::string identity(const field_table& table) {
+  std::map<std::string_view, std::string> sorted;
+  for (const auto& [name, value] : table) sorted.emplace(name, identity(value));
+  std::string all = "{";
+  for (const auto& [name, value] : sorted) (all += toml_string(name)) += value;
+  return all += '}';
+}
+
+std::string identity(const field_value& value) {
+  if (const auto* table = value.get<field_table>()) return identity(*table);
+  if (const auto* text = value.get<std::string>()) return toml_string(*text);
+  if (const auto* number = value.get<integer_value>())
+    return "l" + std::to_string(number->value) + ";";
+  if (const auto* number = value.get<double>()) return "d" + describe({{}, *number}) + ";";
+  if (const auto* truth = value.get<bool>()) return *truth ? "t" : "f";
+  if (const auto* date = value.get<timestamp_value>())
+    return "T" + std::to_string(date->seconds) + ";";
+  std::string all = "[";
+  if (const auto* array = value.get<field_array>())
+    for (const auto& element : *array) all += identity(element);
+  return all += ']';
+}
+
 /// The definitions of the configuration, and whether what they name is there.
 class definitions {
 public:
@@ -132,7 +158,6 @@ public:
     for (const auto& each : node_.exchanges) check_named("exchange", each, exchanges_);
     for (const auto& each : node_.queues) check_named("queue", each, queues_);
     for (const auto& each : node_.bindings) check_binding(each);
-    check_doubled_bindings();
   }
 
 private:
@@ -163,9 +188,12 @@ private:
 
   void check_binding(const binding_settings& each) {
     check_vhost(each.vhost, each.where);
+    const auto what = "binding of exchange " + toml_string(each.exchange);
+    bindings_.add({each.vhost, each.exchange, each.queue, each.to_exchange, each.key,
+                   identity(each.arguments)},
+                  each.where, what, found_);
     if (each.queue.empty() == each.to_exchange.empty())
-      found_.push_back({each.where, "binding of exchange " + toml_string(each.exchange) +
-                                        ": expected one of queue and to_exchange"});
+      found_.push_back({each.where, what + ": expected one of queue and to_exchange"});
     check_there("exchange", exchanges_, each.exchange, each);
     check_there("exchange", exchanges_, each.to_exchange, each);
     check_there("queue", queues_, each.queue, each);
@@ -188,30 +216,12 @@ private:
                                    "[[vhost]] of that name"});
   }
 
-  /// Bindings are the same when all their parts are. Arguments compare by value and have no order,
-  /// so those whose other parts agree are sorted together first.
-  void check_doubled_bindings() {
-    const auto parts = [](const binding_settings* b) {
-      return std::tie(b->vhost, b->exchange, b->queue, b->to_exchange, b->key);
-    };
-    std::vector<const binding_settings*> sorted;
-    for (const auto& each : node_.bindings) sorted.push_back(&each);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](const auto* a, const auto* b) { return parts(a) < parts(b); });
-    for (std::size_t i = 1; i < sorted.size(); ++i) {
-      const auto& [first, second] = std::pair{sorted[i - 1], sorted[i]};
-      if (parts(first) == parts(second) && first->arguments == second->arguments)
-        found_.push_back({second->where, "binding of exchange " + toml_string(second->exchange) +
-                                             " is declared twice, first at " +
-                                             to_string(first->where)});
-    }
-  }
-
   const settings& node_;
   mistakes& found_;
   first_places<std::string> vhosts_;
   first_places<vhost_and_name> exchanges_;
   first_places<vhost_and_name> queues_;
+  first_places<std::array<std::string, 6>> bindings_;
 };
 
 }  // namespace
