@@ -36,7 +36,8 @@ class message {
 public:
   message() = default;
   message(message&& other) noexcept
-      : slab_{std::exchange(other.slab_, nullptr)}, record_{std::exchange(other.record_, nullptr)} {}
+      : slab_{std::exchange(other.slab_, nullptr)},
+        record_{std::exchange(other.record_, nullptr)} {}
   message& operator=(message&& other) noexcept {
     std::swap(slab_, other.slab_);
     std::swap(record_, other.record_);
@@ -71,8 +72,8 @@ public:
     return {text() + record_->exchange_size, record_->routing_key_size};
   }
   byte_view properties() const noexcept {
-    return as_bytes({text() + record_->exchange_size + record_->routing_key_size,
-                     record_->properties_size});
+    return as_bytes(
+        {text() + record_->exchange_size + record_->routing_key_size, record_->properties_size});
   }
   std::uint64_t body_size() const noexcept { return record_->body_size; }
 
@@ -140,7 +141,8 @@ private:
 /// that lie in the same slab are released together.
 class batch {
 public:
-  /// A batch is handed on when it holds this many messages or bytes; a larger message travels alone.
+  /// A batch is handed on when it holds this many messages or bytes; a larger message travels
+  /// alone.
   static constexpr std::size_t max_messages = 64;
   static constexpr std::uint64_t max_bytes = 64 << 10;
 

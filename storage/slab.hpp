@@ -40,7 +40,9 @@ public:
   /// How many messages (or whoever fills it) hold it at the moment.
   std::uint32_t holders() const noexcept { return holders_.load(std::memory_order_relaxed); }
   /// What `take(size)` uses up.
-  static constexpr std::size_t rounded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }
+  static constexpr std::size_t rounded(std::size_t size) noexcept {
+    return (size + 7) & ~std::size_t{7};
+  }
 
   /// Keeps a large body alive as long as this slab lives.
   void attach(large_body* body) noexcept;

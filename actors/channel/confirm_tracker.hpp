@@ -20,7 +20,8 @@ struct confirmation {
 /// each publish exactly once, in as few frames as the order of completions allows.
 ///
 /// `multiple` never covers a publish that is still open, nor one whose opposite answer is still to
-/// be sent. What completed behind an open one is confirmed singly, at once: nobody waits for others.
+/// be sent. What completed behind an open one is confirmed singly, at once: nobody waits for
+/// others.
 class confirm_tracker {
 public:
   confirm_tracker() = default;
@@ -33,8 +34,8 @@ public:
   /// Publishes that have not completed.
   std::uint64_t open() const noexcept { return open_; }
 
-  /// `count` (up to 64) publishes from `first` on have completed; bit i of `refused` is set when the
-  /// one with sequence `first + i` was refused. Each completes once.
+  /// `count` (up to 64) publishes from `first` on have completed; bit i of `refused` is set when
+  /// the one with sequence `first + i` was refused. Each completes once.
   void complete(std::uint64_t first, std::uint32_t count, std::uint64_t refused = 0);
 
   /// Appends what the publisher has to be told since the last call, in the order of the tags.

@@ -70,8 +70,8 @@ void prefetch_windows::adjust(member& m, changes& tell) const {
     auto wanted = left > 0 ? any : 0;
     if (m.issued == wanted) return;
     m.issued = wanted;
-    tell.push_back({m.consumer, true,
-                    wanted == 0 ? std::optional<std::uint32_t>{0} : std::nullopt});
+    tell.push_back(
+        {m.consumer, true, wanted == 0 ? std::optional<std::uint32_t>{0} : std::nullopt});
   } else if (m.issued < left && m.issued <= left / 2) {
     // Not for every settled message: only when it has used half of what it could have.
     tell.push_back({m.consumer, false, left - m.issued});

@@ -11,7 +11,7 @@ namespace baton {
 /// A change of what a queue may hand to a consumer: `queue_core::demand` or `set_demand`.
 struct demand_change {
   consumer_id consumer;
-  bool set = false;  ///< replaces what it had; else adds to it
+  bool set = false;                       ///< replaces what it had; else adds to it
   std::optional<std::uint32_t> messages;  ///< absent: any number (only where `set`)
 
   friend bool operator==(const demand_change&, const demand_change&) = default;

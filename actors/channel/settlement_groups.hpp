@@ -7,8 +7,8 @@
 
 namespace baton {
 
-/// Sorts what a client settles by whom it has to be told: one list of settlements for each queue and
-/// consumer, so that an ack of 64 deliveries is one message to each queue, not 64.
+/// Sorts what a client settles by whom it has to be told: one list of settlements for each queue
+/// and consumer, so that an ack of 64 deliveries is one message to each queue, not 64.
 class settlement_groups {
 public:
   struct group {

@@ -27,7 +27,8 @@ public:
     return old == stragglers_.end() ? nullptr : old->second;
   }
 
-  /// The first chunk with a number of at least `number`, or nullptr. O(1) when it exists or is near.
+  /// The first chunk with a number of at least `number`, or nullptr. O(1) when it exists or is
+  /// near.
   Chunk* at_or_after(std::uint64_t number) const noexcept {
     if (number < base_) {
       auto old = stragglers_.lower_bound(number);

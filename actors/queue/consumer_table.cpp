@@ -8,7 +8,9 @@ namespace baton {
 
 namespace {
 
-constexpr auto id_before = [](const auto& known, consumer_id wanted) { return known.first < wanted; };
+constexpr auto id_before = [](const auto& known, consumer_id wanted) {
+  return known.first < wanted;
+};
 
 }  // namespace
 
@@ -87,8 +89,9 @@ void consumer_table::took(index i) noexcept {
 
 void consumer_table::enter_ring(index i) {
   auto& e = entries_[i];
-  auto at = std::lower_bound(levels_.begin(), levels_.end(), e.priority,
-                             [](const level& l, std::int32_t wanted) { return l.priority > wanted; });
+  auto at =
+      std::lower_bound(levels_.begin(), levels_.end(), e.priority,
+                       [](const level& l, std::int32_t wanted) { return l.priority > wanted; });
   if (at == levels_.end() || at->priority != e.priority) {
     e.next = e.previous = i;
     levels_.insert(at, {e.priority, i});
@@ -104,8 +107,9 @@ void consumer_table::enter_ring(index i) {
 
 void consumer_table::leave_ring(index i) noexcept {
   auto& e = entries_[i];
-  auto at = std::lower_bound(levels_.begin(), levels_.end(), e.priority,
-                             [](const level& l, std::int32_t wanted) { return l.priority > wanted; });
+  auto at =
+      std::lower_bound(levels_.begin(), levels_.end(), e.priority,
+                       [](const level& l, std::int32_t wanted) { return l.priority > wanted; });
   if (e.next == i) {
     levels_.erase(at);
   } else {

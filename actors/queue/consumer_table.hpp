@@ -33,7 +33,7 @@ public:
     bool no_ack = false;
     bool exclusive = false;
     bool subscribed = false;  ///< else: it only gets, or it left and has unsettled leases
-    lease_batch open;  ///< what it has been handed since the last dispatch
+    lease_batch open;         ///< what it has been handed since the last dispatch
 
     bool in_ring() const noexcept { return next != none; }
     bool may_take() const noexcept {

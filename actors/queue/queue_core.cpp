@@ -89,7 +89,8 @@ void queue_core::drop_excess() {
   const auto& rules = options_.arguments;
   if (rules.overflow != overflow_policy::drop_head) return;
   const auto most = rules.max_length.value_or(std::numeric_limits<std::uint64_t>::max());
-  const auto most_bytes = rules.max_length_bytes.value_or(std::numeric_limits<std::uint64_t>::max());
+  const auto most_bytes =
+      rules.max_length_bytes.value_or(std::numeric_limits<std::uint64_t>::max());
   slab_releases releases;
   while (totals_.ready > most || totals_.ready_bytes > most_bytes) {
     auto* oldest = slots_.first_ready();
@@ -114,8 +115,7 @@ void queue_core::forget_ready(const slot& s) noexcept {
   totals_.held_bytes -= s.footprint;
 }
 
-void queue_core::depart(slot_chunk& c, std::uint64_t mask, departure why,
-                        slab_releases& releases) {
+void queue_core::depart(slot_chunk& c, std::uint64_t mask, departure why, slab_releases& releases) {
   for (auto rest = mask; rest != 0; rest &= rest - 1) {
     auto& s = c.slots[std::countr_zero(rest)];
     forget_ready(s);
@@ -128,8 +128,7 @@ void queue_core::depart(slot_chunk& c, std::uint64_t mask, departure why,
   slots_.retire(c, mask);
 }
 
-void queue_core::settle(consumer_id consumer, std::span<const settlement> settlements,
-                        moment now) {
+void queue_core::settle(consumer_id consumer, std::span<const settlement> settlements, moment now) {
   auto owner = consumers_.find(consumer);
   if (owner == consumer_table::none || closed_) return;
   bool returned = false;
@@ -198,10 +197,17 @@ void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std
   consumers_[owner].unsettled -= count;
   totals_.unsettled -= count;
   switch (how) {
-    case outcome::accept: totals_.acked += count; break;
-    case outcome::reject: totals_.rejected += count; break;
-    case outcome::release: totals_.returned += count; break;
-    case outcome::return_undelivered: break;
+    case outcome::accept:
+      totals_.acked += count;
+      break;
+    case outcome::reject:
+      totals_.rejected += count;
+      break;
+    case outcome::release:
+      totals_.returned += count;
+      break;
+    case outcome::return_undelivered:
+      break;
   }
   if (returns) {
     totals_.ready += count;

@@ -40,12 +40,12 @@ struct departed_message {
 ///
 /// It numbers messages, keeps them until they are settled, and says who gets which. Times are
 /// milliseconds since any fixed moment that the caller sticks to. The rhythm: after each call that
-/// takes or returns messages or credit, or after several of them, `dispatch()` hands out what can be
-/// handed out; then the timer is armed for `next_deadline()` if that is earlier than before.
+/// takes or returns messages or credit, or after several of them, `dispatch()` hands out what can
+/// be handed out; then the timer is armed for `next_deadline()` if that is earlier than before.
 ///
-/// Invariants: each message is ready, leased to exactly one owner, or gone; a lease is settled once;
-/// what is handed out comes in the order of the sequences, each message back at its place when it is
-/// released; a consumer's unsettled leases never exceed its prefetch.
+/// Invariants: each message is ready, leased to exactly one owner, or gone; a lease is settled
+/// once; what is handed out comes in the order of the sequences, each message back at its place
+/// when it is released; a consumer's unsettled leases never exceed its prefetch.
 class queue_core {
 public:
   using moment = std::chrono::milliseconds;
@@ -80,9 +80,10 @@ public:
 
   // -- Messages out -------------------------------------------------------------------------------
 
-  /// Hands ready messages to consumers with credit (unless some are overdue, see `expire`) and calls `sink(lease_batch&&)` for what each
-  /// got, at most 64 messages or 64 KiB (plus one) at a time. The highest priority is served first;
-  /// equals get one message each in turn. `sink` must not call back into the queue.
+  /// Hands ready messages to consumers with credit (unless some are overdue, see `expire`) and
+  /// calls `sink(lease_batch&&)` for what each got, at most 64 messages or 64 KiB (plus one) at a
+  /// time. The highest priority is served first; equals get one message each in turn. `sink` must
+  /// not call back into the queue.
   template <class Sink>
   void dispatch(moment now, Sink&& sink) {
     assign(now);
@@ -104,8 +105,8 @@ public:
   /// ignored: a late or repeated settlement does nothing.
   void settle(consumer_id consumer, std::span<const settlement> settlements, moment now);
 
-  /// Releases all that `consumer` has, for one that cannot say what it was. Takes time in proportion
-  /// to the span of sequences since its oldest lease; settle() is for those who know.
+  /// Releases all that `consumer` has, for one that cannot say what it was. Takes time in
+  /// proportion to the span of sequences since its oldest lease; settle() is for those who know.
   void release_all(consumer_id consumer, moment now);
 
   /// Drops all ready messages; returns how many.
@@ -113,12 +114,12 @@ public:
 
   // -- Time ---------------------------------------------------------------------------------------
 
-  /// When `expire` wants to be called next: the earliest deadline of a ready message or of the queue
-  /// itself (`x-expires`); `never` if there is none. May be early, never late.
+  /// When `expire` wants to be called next: the earliest deadline of a ready message or of the
+  /// queue itself (`x-expires`); `never` if there is none. May be early, never late.
   moment next_deadline() const noexcept;
 
-  /// Drops ready messages whose time has come, wherever they stand, the earliest deadline first, and
-  /// about `limit` at a time: if more are due, `next_deadline()` is not after `now`.
+  /// Drops ready messages whose time has come, wherever they stand, the earliest deadline first,
+  /// and about `limit` at a time: if more are due, `next_deadline()` is not after `now`.
   void expire(moment now, std::size_t limit = 4096);
 
   /// A (passive) declare has used the queue: its `x-expires` lease starts anew.

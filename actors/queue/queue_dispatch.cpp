@@ -8,8 +8,7 @@
 
 namespace baton {
 
-result<void, queue_refusal> queue_core::add(consumer_id consumer,
-                                            const consumer_options& options) {
+result<void, queue_refusal> queue_core::add(consumer_id consumer, const consumer_options& options) {
   if (closed_) return failure{queue_refusal::closed};
   if (consumers_.has_exclusive() || (options.exclusive && consumers_.subscribed() > 0))
     return failure{queue_refusal::in_exclusive_use};

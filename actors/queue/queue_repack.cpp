@@ -18,8 +18,8 @@ struct neighbours {
   std::uint64_t count() const noexcept { return static_cast<std::uint64_t>(std::popcount(mask)); }
 };
 
-/// What the messages of a slab cost, counted for these alone: their part of it by heads. Others that
-/// hold it as thinly decide the same for theirs, then it goes.
+/// What the messages of a slab cost, counted for these alone: their part of it by heads. Others
+/// that hold it as thinly decide the same for theirs, then it goes.
 std::uint64_t cost(const neighbours& n, const slab& memory) noexcept {
   return memory.capacity() * n.count() / memory.holders();
 }

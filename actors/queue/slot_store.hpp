@@ -24,8 +24,8 @@ struct slot {
 };
 static_assert(sizeof(slot) == 32);
 
-/// 64 neighbouring slots, so that the state of all of them is two words: a slot is ready, leased, or
-/// (in neither mask) gone.
+/// 64 neighbouring slots, so that the state of all of them is two words: a slot is ready, leased,
+/// or (in neither mask) gone.
 struct slot_chunk {
   static constexpr std::uint32_t size = 64;
 
@@ -89,15 +89,13 @@ public:
 
   /// The time at which a ready message may be due: never later than the earliest deadline, and
   /// earlier only while one that had the earliest has just left.
-  moment next_deadline() const noexcept {
-    return due_.empty() ? never : due_.begin()->first;
-  }
+  moment next_deadline() const noexcept { return due_.empty() ? never : due_.begin()->first; }
   moment deadline_of(const slot_chunk& c, unsigned index) const noexcept {
     return c.deadlines ? c.deadlines->at[index] : never;
   }
-  /// The chunk that `next_deadline` comes from, with the mask of its ready slots that are due, which
-  /// the caller retires; the chunk then stands in the index under what remains. The mask may be
-  /// empty. Absent when nothing is due.
+  /// The chunk that `next_deadline` comes from, with the mask of its ready slots that are due,
+  /// which the caller retires; the chunk then stands in the index under what remains. The mask may
+  /// be empty. Absent when nothing is due.
   std::optional<std::pair<slot_chunk*, std::uint64_t>> take_due(moment now);
 
 private:

@@ -1,8 +1,9 @@
-// What one message costs in the cores of a queue and of an AMQP channel, without actors and sockets.
+// What one message costs in the cores of a queue and of an AMQP channel, without actors and
+// sockets.
 //
 // Estimate, in batches of 64, before the code: publish 5 ns (a slot of 32 bytes written), hand out
-// 8 ns (a lease of 32 bytes, a fork at 1/64 of an atomic addition, a turn of the ring), settle 4 ns;
-// under 25 ns together. Measured: actors/queue/README.md, actors/channel/README.md.
+// 8 ns (a lease of 32 bytes, a fork at 1/64 of an atomic addition, a turn of the ring), settle 4
+// ns; under 25 ns together. Measured: actors/queue/README.md, actors/channel/README.md.
 
 #include <chrono>
 #include <cstdio>
@@ -74,9 +75,10 @@ void lives(std::size_t per_batch, std::size_t consumers, bool no_ack, std::size_
     out.clear();
     inside += since(start);
   }
-  std::printf("%3zu a batch, %zu consumer(s), %-6s backlog %6zu: %5.1f ns (making the message %5.1f)\n",
-              per_batch, consumers, no_ack ? "no ack" : "ack", backlog * per_batch, inside / total,
-              making / total);
+  std::printf(
+      "%3zu a batch, %zu consumer(s), %-6s backlog %6zu: %5.1f ns (making the message %5.1f)\n",
+      per_batch, consumers, no_ack ? "no ack" : "ack", backlog * per_batch, inside / total,
+      making / total);
 }
 
 }  // namespace

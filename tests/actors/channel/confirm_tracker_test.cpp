@@ -63,7 +63,7 @@ TEST_CASE("a single refused publish is nacked alone") {
 }
 
 TEST_CASE("whatever the order of completions each publish is settled once, and rightly") {
-  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random{seed};
     confirm_tracker tracker;
@@ -75,16 +75,18 @@ TEST_CASE("whatever the order of completions each publish is settled once, and r
     auto hear = [&] {
       for (const auto& c : take(tracker)) {
         std::vector<std::uint64_t> covered;
-        for (auto tag : open)
-          if (tag == c.tag || (c.multiple && tag < c.tag)) covered.push_back(tag);
+        auto end = open.upper_bound(c.tag);
+        covered.assign(c.multiple ? open.begin() : open.lower_bound(c.tag), end);
         REQUIRE(!covered.empty());
         REQUIRE(covered.back() == c.tag);
+        bool right = true;
         for (auto tag : covered) {
-          REQUIRE(done.count(tag) == 1);
-          REQUIRE(done.at(tag) == c.refused);
-          done.erase(tag);
+          auto completed = done.find(tag);
+          right = right && completed != done.end() && completed->second == c.refused;
+          if (completed != done.end()) done.erase(completed);
           open.erase(tag);
         }
+        REQUIRE(right);
       }
       REQUIRE(done.empty());
       REQUIRE(tracker.open() == open.size());
@@ -94,16 +96,17 @@ TEST_CASE("whatever the order of completions each publish is settled once, and r
                 under_way.front());
       auto [first, count] = under_way.front();
       under_way.erase(under_way.begin());
-      std::uint64_t refused = random() % 3 == 0 ? random() & ((std::uint64_t{random()} << 32) | random()) : 0;
+      std::uint64_t refused =
+          random() % 3 == 0 ? random() & ((std::uint64_t{random()} << 32) | random()) : 0;
       tracker.complete(first, count, refused);
-      for (std::uint32_t i = 0; i < count; ++i)
-        done.emplace(first + i, (refused >> i & 1) != 0);
+      for (std::uint32_t i = 0; i < count; ++i) done.emplace(first + i, (refused >> i & 1) != 0);
     };
 
     for (int i = 0; i < 300; ++i) {
       auto count = static_cast<std::uint32_t>(1 + random() % 64);
       for (std::uint32_t n = 0; n < count; ++n) {
-        REQUIRE(tracker.publish() == ++published);
+        ++published;
+        if (tracker.publish() != published) FAIL("numbered wrongly");
         open.insert(published);
       }
       under_way.emplace_back(published - count + 1, count);

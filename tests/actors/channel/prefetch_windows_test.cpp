@@ -95,7 +95,8 @@ TEST_CASE("the global window is never exceeded and no consumer is left without d
     std::uint32_t unsettled = 0;
     auto pass_on = [&] {
       for (const auto& change : tell)
-        demand[change.consumer] = (change.set ? 0 : demand[change.consumer]) + change.messages.value();
+        demand[change.consumer] =
+            (change.set ? 0 : demand[change.consumer]) + change.messages.value();
       tell.clear();
     };
     for (int i = 0; i < 300; ++i) {

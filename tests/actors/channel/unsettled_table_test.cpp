@@ -102,7 +102,7 @@ TEST_CASE("one delivery that is never settled does not keep memory of all later 
     record(table, 1);
     for (sequence s = 2; s < 1'000'000; ++s) {
       auto tag = record(table, s);
-      REQUIRE(table.settle(tag, false, outcome::accept, ignored));
+      if (!table.settle(tag, false, outcome::accept, ignored)) FAIL("not outstanding");
       ignored.runs.clear();
     }
     CHECK(memory_account::total() - before < 8192);
@@ -156,7 +156,7 @@ TEST_CASE("settlements are grouped by queue and consumer") {
 }
 
 TEST_CASE("an unsettled table does what a map of tags would do") {
-  for (std::uint32_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random{seed};
     auto pick = [&](std::uint64_t below) { return random() % below; };
@@ -194,7 +194,8 @@ TEST_CASE("an unsettled table does what a map of tags would do") {
             continue;
           }
           number += pick(4) == 0 ? 2 : 1;
-          unsettled_delivery d{number, consumer_id{1 + pick(2)}, static_cast<std::uint32_t>(pick(2))};
+          unsettled_delivery d{number, consumer_id{1 + pick(2)},
+                               static_cast<std::uint32_t>(pick(2))};
           REQUIRE(table.record(d) == next);
           model.emplace(next++, d);
         }

@@ -20,7 +20,8 @@ inline message make_message(slab_writer& writer, std::string_view body,
   return writer.add(parts, as_bytes(body));
 }
 
-inline message make_message(std::string_view body, std::optional<std::uint64_t> expiration_ms = {}) {
+inline message make_message(std::string_view body,
+                            std::optional<std::uint64_t> expiration_ms = {}) {
   slab_writer writer;
   return make_message(writer, body, expiration_ms);
 }
