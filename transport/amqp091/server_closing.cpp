@@ -64,6 +64,7 @@ void server_connection::close_channel(channel_number channel, const protocol_err
   channel_state& state = *find(channel);
   state.phase = channel_phase::closing;
   state.content = content_phase::none;
+  state.waiting = false;
   state.publish_payload.release();
   state.header_payload.release();
   drop_reserve(state);

@@ -30,7 +30,7 @@ void server_connection::feed(byte_view input) {
   in_feed_ = true;
   input_.feed(input, [this](byte_view bytes) { return step(bytes); });
   in_feed_ = false;
-  if (!holding_ && !held_channels_.empty()) replay();
+  if ((!holding_ || replay_wanted_) && !held_channels_.empty()) replay();
 }
 
 progress server_connection::step(byte_view input) {
@@ -109,8 +109,8 @@ void server_connection::handle_frame(const frame& found, byte_view raw) {
   if (channel->phase == channel_phase::close_requested) return handle_unopened(found);
   const auto method = found.type == frame_type::method ? method_id_of(found.payload) : 0;
   if (channel->is_held()) {
-    const bool overtakes =
-        is_settlement(method) && !channel->transactional && !channel->holds_tx_select;
+    const bool overtakes = is_settlement(method) && !channel->waiting && !channel->transactional &&
+                           !channel->holds_tx_select;
     if (!overtakes) return hold_frame(found.channel, *channel, found, raw);
     return handle_method(found.channel, *channel, found.payload);
   }

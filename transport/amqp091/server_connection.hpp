@@ -96,6 +96,14 @@ public:
   /// meanwhile.
   void hold_publishes(bool hold);
   bool publishes_held() const noexcept { return holding_; }
+
+  /// The handler waits for an answer from elsewhere before the channel may go on: all that the
+  /// client sends on it meanwhile, acks and channel.close included, waits in the reserve; other
+  /// channels go on. A channel that closes meanwhile is no longer held.
+  void hold_channel(channel_number channel);
+  /// Handles what has waited, before it returns (at the end of `feed` when called inside), as far
+  /// as publishes are not held.
+  void release_channel(channel_number channel);
   /// Bytes in the reserve: at a limit of its own the owner stops reading.
   std::size_t reserve_used() const noexcept { return reserve_used_; }
 
@@ -144,6 +152,7 @@ private:
     content_phase content = content_phase::none;
     bool transactional = false;
     bool holds_tx_select = false;  // it is in the reserve
+    bool waiting = false;          // for an answer that the handler waits for
     std::uint64_t body_left = 0;
     output_buffer publish_payload;  // kept while method and header are not in the input together
     output_buffer header_payload;   // kept while awaiting admission
@@ -151,7 +160,7 @@ private:
     std::size_t reserve_begin = 0;
 
     bool is_held() const noexcept {
-      return content == content_phase::awaiting_admission || !reserve.empty();
+      return waiting || content == content_phase::awaiting_admission || !reserve.empty();
     }
   };
   struct channel_methods;
@@ -203,7 +212,7 @@ private:
   void hold_frame(channel_number number, channel_state& channel, const frame& found, byte_view raw);
   void mark_held(channel_number number);
   void replay();
-  void replay_channel(channel_number number);
+  bool replay_channel(channel_number number);
   void replay_frames(channel_number number, const output_buffer& frames, std::size_t& at);
   void admit_again(channel_number number, channel_state& channel);
   void drop_reserve(channel_state& channel);
@@ -214,6 +223,7 @@ private:
 
   phase phase_ = phase::expecting_header;
   bool holding_ = false;
+  bool replay_wanted_ = false;  // a channel was released inside feed
   bool in_feed_ = false;
   std::uint16_t channel_max_ = 0;
   std::uint32_t frame_max_ = 0;

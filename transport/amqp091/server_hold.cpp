@@ -1,4 +1,4 @@
-// Back-pressure: frames that wait in the reserve behind a held publish, and their replay.
+// Frames that wait in the reserve, behind a held publish or for an answer, and their replay.
 #include <algorithm>
 
 #include "transport/amqp091/publish_view.hpp"
@@ -18,7 +18,7 @@ void server_connection::mark_held(channel_number number) {
 
 void server_connection::hold_frame(channel_number number, channel_state& channel,
                                    const frame& found, byte_view raw) {
-  if (!channel.is_held()) mark_held(number);
+  if (channel.reserve.empty()) mark_held(number);
   if (found.type == frame_type::method &&
       method_id_of(found.payload) == methods::id_of<methods::tx_select>)
     channel.holds_tx_select = true;
@@ -35,16 +35,33 @@ void server_connection::drop_reserve(channel_state& channel) {
   channel.holds_tx_select = false;
 }
 
-/// Handles what is held until nothing is left or the handler holds again. Channels take turns: one
-/// that is still held goes behind the others.
+void server_connection::hold_channel(channel_number number) {
+  channel_state* const channel = find(number);
+  if (channel != nullptr && channel->phase == channel_phase::open) channel->waiting = true;
+}
+
+void server_connection::release_channel(channel_number number) {
+  channel_state* const channel = find(number);
+  if (channel == nullptr || !std::exchange(channel->waiting, false) || held_channels_.empty())
+    return;
+  replay_wanted_ = true;
+  if (!in_feed_) replay();
+}
+
+/// Handles what is held, the channels in turns, until nothing is left that may go on.
 void server_connection::replay() {
   in_feed_ = true;
-  while (!holding_ && !held_channels_.empty() && phase_ <= phase::close_deferred) {
-    const auto number = held_channels_.front();
-    held_channels_.erase(held_channels_.begin());
-    replay_channel(number);
-    const channel_state* const channel = find(number);
-    if (channel != nullptr && channel->is_held()) mark_held(number);
+  for (bool progressed = true; progressed && phase_ <= phase::close_deferred;) {
+    progressed = false;
+    replay_wanted_ = false;
+    for (const auto number : std::vector<channel_number>{held_channels_}) {
+      progressed = replay_channel(number) || progressed;
+      const channel_state* const channel = find(number);
+      const bool done =
+          channel == nullptr ||
+          (channel->reserve.empty() && channel->content != content_phase::awaiting_admission);
+      if (done) std::erase(held_channels_, number);
+    }
   }
   in_feed_ = false;
   if (held_channels_.empty() && phase_ == phase::close_deferred) {
@@ -53,16 +70,22 @@ void server_connection::replay() {
   }
 }
 
-void server_connection::replay_channel(channel_number number) {
+/// Whether anything of the channel could go on.
+bool server_connection::replay_channel(channel_number number) {
   channel_state* channel = find(number);
-  if (channel == nullptr) return;
+  if (channel == nullptr || channel->waiting) return false;
+  bool progressed = false;
   if (channel->content == content_phase::awaiting_admission) {
+    if (holding_) return false;
     admit_again(number, *channel);
-    if (channel->content == content_phase::awaiting_admission) return;
+    channel = find(number);
+    if (channel == nullptr || channel->content == content_phase::awaiting_admission) return false;
+    progressed = true;
   }
   // The frames are taken out, because the handler may close the channel, which drops its reserve.
   output_buffer frames = std::move(channel->reserve);
-  std::size_t at = std::exchange(channel->reserve_begin, 0);
+  const std::size_t begin = std::exchange(channel->reserve_begin, 0);
+  std::size_t at = begin;
   replay_frames(number, frames, at);
   channel = find(number);
   if (channel == nullptr || channel->phase != channel_phase::open) {
@@ -73,6 +96,7 @@ void server_connection::replay_channel(channel_number number) {
   } else {
     channel->holds_tx_select = false;
   }
+  return progressed || at != begin;
 }
 
 /// Handles frames from `at` on, up to the first that has to go on waiting or cannot matter any
@@ -81,7 +105,7 @@ void server_connection::replay_frames(channel_number number, const output_buffer
                                       std::size_t& at) {
   while (at < frames.size() && phase_ <= phase::close_deferred) {
     channel_state* const channel = find(number);
-    if (channel == nullptr || channel->phase != channel_phase::open ||
+    if (channel == nullptr || channel->phase != channel_phase::open || channel->waiting ||
         channel->content == content_phase::awaiting_admission)
       return;
     const auto scanned = scan_frame(frames.view().subspan(at), frame_limit_);
