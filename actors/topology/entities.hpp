@@ -41,6 +41,7 @@ struct queue_entry {
   field_table declared;                ///< all arguments as they came, unknown ones included
   queue_arguments arguments;           ///< what they mean
   std::shared_ptr<queue_target> target;
+  bool direct_reply = false;  ///< no queue: a name that the consumer of direct replies goes by
 
   bool survives_restart() const noexcept { return durable && !owner; }
 };

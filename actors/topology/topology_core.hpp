@@ -134,6 +134,11 @@ public:
   /// A connection has ended: its exclusive queues go at once. Their actors must now end.
   std::vector<shared<queue_entry>> connection_closed(connection_id connection);
 
+  /// A consumer of direct replies takes a name that no queue can have; messages for it are routed
+  /// to `target`. It is not listed, and only a passive declare finds it.
+  void add_reply_name(vhost_id vhost, std::string name, std::shared_ptr<queue_target> target);
+  void remove_reply_name(vhost_id vhost, std::string_view name);
+
   // ---- bindings
 
   /// queue.bind, exchange.bind. Binding twice is the same as once.

@@ -121,6 +121,27 @@ result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
 
 std::string topology_core::generated_name() { return generated_queue_name(random_()); }
 
+void topology_core::add_reply_name(vhost_id vhost, std::string name,
+                                   std::shared_ptr<queue_target> target) {
+  const auto* here = state_.find_vhost(vhost);
+  if (here == nullptr) return;
+  queue_entry made;
+  made.id = queue_id{++last_id_};
+  made.vhost = vhost;
+  made.vhost_name = here->name;
+  made.name = std::move(name);
+  made.durable = false;
+  made.target = std::move(target);
+  made.direct_reply = true;
+  edit_vhost(vhost).queues.put(shared<queue_entry>::make(std::move(made)));
+}
+
+void topology_core::remove_reply_name(vhost_id vhost, std::string_view name) {
+  const auto* here = state_.find_vhost(vhost);
+  const auto* found = here == nullptr ? nullptr : here->find_queue(name);
+  if (found != nullptr && found->direct_reply) edit_vhost(vhost).queues.erase(name);
+}
+
 bool topology_core::is_closing(const queue_entry& queue) const {
   return books_.at(queue.vhost).closing.contains(queue.id);
 }
