@@ -1,0 +1,357 @@
+#include <algorithm>
+
+#include "actors/connection/channel_checks.hpp"
+#include "actors/connection/generated_name.hpp"
+
+/// Class basic, the consuming half: subscriptions, deliveries and what becomes of them.
+namespace baton {
+
+namespace {
+
+namespace methods = amqp091::methods;
+using amqp091::reply_code;
+
+constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+
+}  // namespace
+
+// ---- books
+
+amqp_channel::consumer* amqp_channel::find(consumer_id which) const noexcept {
+  for (const auto& c : consumers_)
+    if (c->id == which) return c.get();
+  return nullptr;
+}
+
+amqp_channel::consumer* amqp_channel::find(std::string_view tag) const noexcept {
+  for (const auto& c : consumers_)
+    if (c->tag == tag) return c.get();
+  return nullptr;
+}
+
+std::uint32_t amqp_channel::take_holder(holder made) {
+  auto free = std::ranges::find_if(holders_, [](const holder& h) { return h.id == consumer_id{}; });
+  if (free == holders_.end()) free = holders_.emplace(holders_.end());
+  *free = std::move(made);
+  return static_cast<std::uint32_t>(free - holders_.begin());
+}
+
+void amqp_channel::drop_holder_if_done(std::uint32_t index) {
+  auto& h = holders_[index];
+  if (h.unsettled == 0 && !h.subscribed && !h.getter) h = {};
+}
+
+// ---- subscriptions
+
+void amqp_channel::on(const methods::basic_consume& asked) {
+  if (find(asked.consumer_tag) != nullptr && !asked.consumer_tag.empty())
+    return raise<methods::basic_consume>(
+        reply_code::not_allowed,
+        "attempt to reuse consumer tag '" + std::string{asked.consumer_tag} + "'");
+  if (asked.queue == reply_queue) return start_reply_consumer(asked);
+
+  auto name = queue_name_or_last<methods::basic_consume>(asked.queue);
+  if (!name) return;
+  const auto* queue = find_queue<methods::basic_consume>(*name, permission::read);
+  if (queue == nullptr) return;
+  if (context_.consumers >= context_.limits().max_consumers_per_connection)
+    return raise<methods::basic_consume>(
+        reply_code::resource_error,
+        "a connection may have " + std::to_string(context_.limits().max_consumers_per_connection) +
+            " consumers (limits.max_consumers_per_connection)");
+  std::int32_t priority = 0;
+  if (auto given = amqp091::find_in_table(asked.arguments.entries, "x-priority")) {
+    auto number = given->integer();
+    if (!number)
+      return raise<methods::basic_consume>(reply_code::precondition_failed,
+                                           "invalid arg 'x-priority' for " +
+                                               queue_text(*name, context_.vhost_name) +
+                                               ": expected integer");
+    priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(*number, INT32_MIN, INT32_MAX));
+  }
+  start_consumer(asked, *queue, priority);
+}
+
+void amqp_channel::start_consumer(const methods::basic_consume& asked, const queue_entry& entry,
+                                  std::int32_t priority) {
+  const auto& queue = queue_endpoint::of(entry).queue;
+  const auto& limits = context_.limits();
+  auto started = std::make_unique<consumer>();
+  started->id = context_.node.next_consumer();
+  started->tag =
+      asked.consumer_tag.empty() ? generated_name("amq.ctag-") : std::string{asked.consumer_tag};
+  started->queue = entry.name;
+  started->no_ack = asked.no_ack;
+  started->exclusive = asked.exclusive;
+  started->no_wait = asked.no_wait;
+  started->priority = priority;
+  started->prefetch = windows_.for_new_consumer();
+  started->holder = take_holder({started->id, queue, 0, true, false});
+  started->prefix = amqp091::deliver_prefix{number_, started->tag};
+  started->actor = baton::spawn<consumer_actor>(context_.home, started->id, queue, context_.sink,
+                                                limits.delivery_credit.value);
+
+  consumer_options options;
+  options.no_ack = asked.no_ack;
+  options.exclusive = asked.exclusive;
+  options.priority = priority;
+  // No window of the client's is one of ours: what a channel may have unsettled has a limit.
+  options.prefetch = started->prefetch == 0
+                         ? limits.max_unacknowledged
+                         : std::min(started->prefetch, limits.max_unacknowledged);
+  options.byte_credit = limits.delivery_credit.value;
+  options.demand = windows_.add(started->id, asked.no_ack);
+
+  wait();
+  starting_ = true;
+  queue.send(subscribe{started->id, started->actor, options});
+  ++context_.consumers;
+  consumers_.push_back(std::move(started));
+}
+
+void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
+  if (!asked.no_ack)
+    return raise<methods::basic_consume>(reply_code::precondition_failed,
+                                         "reply consumer cannot acknowledge");
+  if (!reply_to_.empty())
+    return raise<methods::basic_consume>(reply_code::precondition_failed,
+                                         "reply consumer already set");
+  auto started = std::make_unique<consumer>();
+  started->id = context_.node.next_consumer();
+  started->tag =
+      asked.consumer_tag.empty() ? generated_name("amq.ctag-") : std::string{asked.consumer_tag};
+  started->queue = reply_queue;
+  started->no_ack = true;
+  started->no_wait = asked.no_wait;
+  started->holder = take_holder({started->id, {}, 0, true, false});
+  started->prefix = amqp091::deliver_prefix{number_, started->tag};
+  started->actor =
+      baton::spawn<consumer_actor>(context_.home, started->id, queue_ref{}, context_.sink,
+                                   context_.limits().delivery_credit.value);
+  reply_to_ = generated_name("amq.rabbitmq.reply-to.");
+  publish_ref to = started->actor;
+  auto id = started->id;
+  ++context_.consumers;
+  consumers_.push_back(std::move(started));
+  wait();
+  on_defined_ = [this, id](defined&) {
+    if (const auto* c = find(id); c != nullptr && !c->no_wait)
+      context_.machine.send(number_, methods::basic_consume_ok{c->tag});
+  };
+  context_.node.topology.send(define{context_.who(),
+                                     reply_name{context_.vhost, reply_to_, to},
+                                     nullptr,
+                                     {context_.self, ticket()}});
+}
+
+void amqp_channel::subscribed(consumer_id which, std::optional<refusal> refused) {
+  starting_ = false;
+  if (auto* c = find(which)) {
+    if (refused) {
+      remove_consumer(which);
+      raise<methods::basic_consume>(*refused);
+    } else if (!c->no_wait) {
+      context_.machine.send(number_, methods::basic_consume_ok{c->tag});
+    }
+  }
+  go_on_unless_waiting();
+}
+
+void amqp_channel::on(const methods::basic_cancel& asked) {
+  auto* c = find(asked.consumer_tag);
+  if (c == nullptr) {
+    if (!asked.no_wait)
+      context_.machine.send(number_, methods::basic_cancel_ok{asked.consumer_tag});
+    return;
+  }
+  c->no_wait = asked.no_wait;
+  if (!holders_[c->holder].queue) {  // direct replies, or a queue that has ended
+    if (c->queue == reply_queue)
+      context_.node.topology.send(
+          define{context_.who(),
+                 reply_name{context_.vhost, std::exchange(reply_to_, {}), {}},
+                 nullptr,
+                 {}});
+    return unsubscribed(c->id);
+  }
+  wait();
+  c->cancelling = true;
+  starting_ = true;
+  holders_[c->holder].queue.send(unsubscribe{c->id});
+}
+
+void amqp_channel::unsubscribed(consumer_id which) {
+  starting_ = false;
+  if (auto* c = find(which)) {
+    if (!c->no_wait) context_.machine.send(number_, methods::basic_cancel_ok{c->tag});
+    remove_consumer(which);
+  }
+  go_on_unless_waiting();
+}
+
+void amqp_channel::queue_gone(consumer_id which) {
+  auto* c = find(which);
+  if (c == nullptr) return;
+  if (c->cancelling) return unsubscribed(which);
+  if (context_.machine.client().capabilities().consumer_cancel_notify)
+    context_.machine.send(number_, methods::basic_cancel{c->tag, true});
+  // Its leases may still be settled, to no effect.
+  remove_consumer(which);
+}
+
+void amqp_channel::remove_consumer(consumer_id which) {
+  auto at = std::ranges::find_if(consumers_, [&](const auto& c) { return c->id == which; });
+  if (at == consumers_.end()) return;
+  auto& c = **at;
+  windows_.remove(which);
+  holders_[c.holder].subscribed = false;
+  drop_holder_if_done(c.holder);
+  c.face().detach();
+  consumers_.erase(at);
+  --context_.consumers;
+}
+
+// ---- deliveries
+
+void amqp_channel::deliver(consumer_id to, lease_batch leases) {
+  auto* c = find(to);
+  if (c == nullptr || closed_) return;  // given back by `abandon`
+  const auto bytes = leases.bytes();
+  auto admitted = windows_.admit(to, static_cast<std::uint32_t>(leases.size()), demands_);
+  auto& h = holders_[c->holder];
+  for (std::uint32_t i = 0; i < admitted; ++i) {
+    const auto& l = leases[i];
+    auto tag = c->no_ack ? unsettled_.skip() : unsettled_.record({l.number, to, c->holder});
+    encode_delivery(*c, tag, l);
+  }
+  if (!c->no_ack) h.unsettled += admitted;
+  if (admitted < leases.size()) {
+    settle_undelivered(*c, leases, admitted);
+  }
+  c->in_output += bytes;
+  c->delivered += admitted;
+  context_.delivered += admitted;
+  tell_demands();
+}
+
+void amqp_channel::settle_undelivered(consumer& c, const lease_batch& leases, std::uint32_t first) {
+  baton::settle back{c.id, {}};
+  for (auto i = first; i < leases.size(); ++i)
+    back.runs.push_back({leases[i].number, 1, outcome::return_undelivered});
+  holders_[c.holder].queue.send(std::move(back));
+}
+
+void amqp_channel::encode_delivery(consumer& to, std::uint64_t tag, const lease& what) {
+  context_.output.deliver(to.prefix, tag, what.redelivered, what.content,
+                          context_.machine.frame_max());
+}
+
+void amqp_channel::deliver_reply(consumer_id to, batch messages) {
+  auto* c = find(to);
+  if (c == nullptr || closed_) return;
+  for (const auto& m : messages)
+    context_.output.deliver(c->prefix, unsettled_.skip(), false, m, context_.machine.frame_max());
+  c->delivered += messages.size();
+  context_.delivered += messages.size();
+}
+
+void amqp_channel::output_written() {
+  for (auto& c : consumers_)
+    if (c->in_output > 0) c->face().left(std::exchange(c->in_output, 0));
+}
+
+// ---- basic.get
+
+void amqp_channel::on(const methods::basic_get& asked) {
+  auto name = queue_name_or_last<methods::basic_get>(asked.queue);
+  if (!name) return;
+  const auto* entry = find_queue<methods::basic_get>(*name, permission::read);
+  if (entry == nullptr) return;
+  auto queue = queue_endpoint::of(*entry).queue;
+  auto at =
+      std::ranges::find_if(holders_, [&](const holder& h) { return h.getter && h.queue == queue; });
+  auto index = at != holders_.end()
+                   ? static_cast<std::uint32_t>(at - holders_.begin())
+                   : take_holder({context_.node.next_consumer(), queue, 0, false, true});
+  wait();
+  on_fetched_ = [this, index, no_ack = asked.no_ack](fetched& got) {
+    if (!got.message) {
+      context_.machine.send(number_, methods::basic_get_empty{});
+    } else {
+      auto& l = *got.message;
+      auto& h = holders_[index];
+      auto tag = no_ack ? unsettled_.skip() : unsettled_.record({l.number, h.id, index});
+      if (!no_ack) ++h.unsettled;
+      ++context_.delivered;
+      context_.output.get_ok(number_, tag, l.redelivered, l.content, got.remaining,
+                             context_.machine.frame_max());
+    }
+  };
+  queue.send(fetch{holders_[index].id, asked.no_ack, {context_.self, ticket()}});
+}
+
+// ---- windows and settling
+
+void amqp_channel::on(const methods::basic_qos& asked) {
+  if (asked.prefetch_size != 0)
+    return raise<methods::basic_qos>(
+        reply_code::not_implemented,
+        "prefetch_size!=0 (" + std::to_string(asked.prefetch_size) + ")");
+  windows_.set(asked.prefetch_count, asked.global, demands_);
+  tell_demands();
+  context_.machine.send(number_, methods::basic_qos_ok{});
+}
+
+void amqp_channel::tell_demands() {
+  for (const auto& change : std::exchange(demands_, {}))
+    if (const auto* c = find(change.consumer))
+      holders_[c->holder].queue.send(demand{c->id, change.set, change.messages});
+}
+
+void amqp_channel::on(const methods::basic_ack& ack) {
+  settle<methods::basic_ack>(ack.delivery_tag, ack.multiple, outcome::accept);
+}
+void amqp_channel::on(const methods::basic_nack& nack) {
+  settle<methods::basic_nack>(nack.delivery_tag, nack.multiple,
+                              nack.requeue ? outcome::release : outcome::reject);
+}
+void amqp_channel::on(const methods::basic_reject& reject) {
+  settle<methods::basic_reject>(reject.delivery_tag, false,
+                                reject.requeue ? outcome::release : outcome::reject);
+}
+
+template <class Method>
+void amqp_channel::settle(std::uint64_t tag, bool multiple, outcome how) {
+  if (mode_.transactional()) {
+    if (!transaction_fits(0)) return;
+    auto set = unsettled_.set_aside(tag, multiple, how);
+    if (!set) raise<Method>(reply_code::precondition_failed, to_string(set.reason()));
+    return;
+  }
+  auto done = unsettled_.settle(tag, multiple, how, [this](const settled_run& run) { ended(run); });
+  if (!done) raise<Method>(reply_code::precondition_failed, to_string(done.reason()));
+}
+
+void amqp_channel::ended(const settled_run& run) {
+  auto& h = holders_[run.queue];
+  h.unsettled -= run.leases.count;
+  if (!h.getter) windows_.settled(run.leases.count, demands_);
+  settlements_.add(run);
+  context_.mark_for_flush(*this);
+}
+
+void amqp_channel::on(const methods::basic_recover& asked) {
+  if (!asked.requeue)
+    return raise<methods::basic_recover>(reply_code::not_implemented, "requeue=false");
+  // The answer comes ahead of the redeliveries.
+  context_.machine.send(number_, methods::basic_recover_ok{});
+  unsettled_.settle_all(outcome::release, [this](const settled_run& run) { ended(run); });
+}
+
+void amqp_channel::on(const methods::basic_recover_async& asked) {
+  if (!asked.requeue)
+    return raise<methods::basic_recover_async>(reply_code::not_implemented, "requeue=false");
+  unsettled_.settle_all(outcome::release, [this](const settled_run& run) { ended(run); });
+}
+
+}  // namespace baton

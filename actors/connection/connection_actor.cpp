@@ -1,0 +1,294 @@
+#include "actors/connection/connection_actor.hpp"
+
+#include "actors/support/log.hpp"
+
+/// The socket, turns, credit and time of a connection.
+namespace baton {
+
+namespace {
+
+// How often a connection with a full reserve reads a little, when its client holds leases: an ack
+// among what it reads may be what frees memory.
+constexpr std::chrono::milliseconds trickle_interval{100};
+constexpr std::size_t trickle_bytes = 4096;
+
+// How soon a body that found no room is admitted anew.
+constexpr std::chrono::milliseconds admission_interval{20};
+
+}  // namespace
+
+/// Completions come on whichever loop the queue lives on; they become mail to the connection.
+class connection_actor::receipts final : public receipt_owner {
+public:
+  explicit receipts(connection_ref to) : to_{std::move(to)} {}
+
+  void completed(receipt_run run, bool credit_returned) noexcept override {
+    to_.send(published{run, credit_returned});
+  }
+  void credit_paid(std::uint64_t bytes) noexcept override { to_.send(baton::credit_paid{bytes}); }
+  void refused(std::uint16_t channel, std::uint32_t incarnation,
+               std::vector<std::uint64_t> publishes) noexcept override {
+    to_.send(publishes_refused{channel, incarnation, std::move(publishes)});
+  }
+
+private:
+  connection_ref to_;
+};
+
+connection_actor::connection_actor(caf::actor_config& config, node_services& node, connection_id id,
+                                   unattached_stream accepted)
+    : actor_of{config},
+      accepted_{std::move(accepted)},
+      peer_{accepted_->peer()},
+      local_{accepted_->local()},
+      output_{node.of(home()).buffers},
+      machine_{node.protocol(), *this, output_.frames()},
+      context_{node,    home(),   id,   self(), std::make_shared<receipts>(self()),
+               output_, machine_, *this},
+      deadline_{*this, [this] { on_deadline(); }},
+      heartbeat_{*this, [this] { on_heartbeat_due(); }},
+      retry_{*this, [this] { on_retry(); }} {}
+
+connection_actor::~connection_actor() = default;
+
+void connection_actor::on_start() {
+  socket_ = home().sockets().attach(*std::move(accepted_));
+  accepted_.reset();
+  socket_->set_handler(this);
+  deadline_.arm(context_.limits().handshake_timeout);
+}
+
+void connection_actor::on_exit() {
+  close_channels();
+  closed_channels_.clear();
+  context_.local.outbox.flush();
+  let_go_of_exclusive_queues(false);
+  context_.node.supervisor.send(connection_closed{context_.id});
+  socket_.reset();
+  // The receipts hold a handle of this actor, and this actor the receipts.
+  context_.publisher.reset();
+  context_.self = {};
+}
+
+// ---- input
+
+void connection_actor::on_readable() {
+  enter([this] { read(loop::scratch_size); });
+}
+
+void connection_actor::read(std::size_t at_most) {
+  auto scratch = home().scratch().first(at_most);
+  auto got = socket_->read(scratch);
+  switch (got.status) {
+    case io_status::would_block:
+      return;
+    case io_status::ok:
+      return act([&] {
+        context_.local.writer.expect(got.bytes);
+        machine_.feed(scratch.first(got.bytes));
+      });
+    case io_status::closed:
+    case io_status::failed:
+      break;
+  }
+  if (machine_.is_running() && ending_ == amqp091::ending::none)
+    give_up("connection lost", got.status == io_status::closed
+                                   ? "closed by the client without connection.close"
+                                   : socket_->failure());
+  else
+    quit();
+}
+
+void connection_actor::give_up(std::string_view kind, const std::string& why) {
+  log::info(kind, peer_.text() + ": " + why);
+  quit();
+}
+
+void connection_actor::end_turn() {
+  for (auto* channel : std::exchange(context_.to_flush, {})) channel->flush();
+  closed_channels_.clear();
+  context_.local.outbox.flush();
+  context_.local.writer.close();
+  look_at_credit();
+  look_at_ending();
+  home().defer(*this);
+}
+
+// ---- back-pressure
+
+void connection_actor::look_at_credit() {
+  const auto& limits = context_.limits();
+  if (std::exchange(context_.publishes, false) && !waiting_for_memory_ &&
+      context_.node.memory_is_short()) {
+    waiting_for_memory_ = true;
+    context_.node.supervisor.send(memory_is_short{context_.id});
+  }
+  const bool hold = waiting_for_memory_ || context_.in_flight >= limits.publish_credit.value;
+  if (hold != machine_.publishes_held() && !retry_.is_armed()) machine_.hold_publishes(hold);
+
+  // A body that found no room has made the machine hold: nobody will tell us when there is some.
+  if (!hold && machine_.publishes_held() && !retry_.is_armed()) retry_.arm(admission_interval);
+
+  const bool held_back = machine_.publishes_held() && machine_.reserve_used() > 0;
+  tell_blocked(held_back && (waiting_for_memory_ || runs_withheld_ > 0));
+
+  const bool pause = machine_.reserve_used() >= limits.publish_reserve.value ||
+                     !machine_.wants_input() || output_.pending() >= limits.max_unsent.value;
+  if (pause != reading_paused_) {
+    reading_paused_ = pause;
+    if (pause) {
+      socket_->pause_reading();
+      if (machine_.reserve_used() > 0) retry_.arm(trickle_interval);
+    } else {
+      socket_->resume_reading();
+      machine_.heartbeat().forgive(home().now());
+    }
+  }
+}
+
+void connection_actor::tell_blocked(bool blocked) {
+  if (blocked == blocked_told_ || !machine_.client().capabilities().connection_blocked) return;
+  blocked_told_ = blocked;
+  if (blocked)
+    machine_.send(0, amqp091::methods::connection_blocked{"low on memory"});
+  else
+    machine_.send(0, amqp091::methods::connection_unblocked{});
+}
+
+void connection_actor::on_retry() {
+  const bool full = machine_.reserve_used() >= context_.limits().publish_reserve.value;
+  if (full && reading_paused_ && output_.empty() && has_unsettled()) {
+    retry_.arm(trickle_interval);
+    return read(trickle_bytes);
+  }
+  act([this] {
+    if (!waiting_for_memory_ && context_.in_flight < context_.limits().publish_credit.value)
+      machine_.hold_publishes(false);
+  });
+}
+
+bool connection_actor::has_unsettled() const {
+  for (const auto& [number, channel] : channels_)
+    if (channel->has_unsettled()) return true;
+  return false;
+}
+
+void connection_actor::handle(publishers_go_on&) {
+  waiting_for_memory_ = false;
+  act([] {});
+}
+
+// ---- output
+
+void connection_actor::flush() {
+  enter([this] { write_output(); });
+}
+
+void connection_actor::on_writable() {
+  enter([this] {
+    write_output();
+    if (!has_ended()) look_at_credit();
+  });
+}
+
+void connection_actor::write_output() {
+  const auto before = output_.total_written();
+  switch (output_.flush(*socket_)) {
+    case io_status::ok:
+      for (auto& [number, channel] : channels_) channel->output_written();
+      break;
+    case io_status::would_block:
+      socket_->notify_writable();
+      break;
+    case io_status::closed:
+    case io_status::failed:
+      return give_up("connection lost", "cannot write: " + socket_->failure());
+  }
+  machine_.heartbeat().sent(output_.total_written() - before);
+  if (ending_ == amqp091::ending::over && output_.empty()) quit();
+}
+
+// ---- time and the end
+
+void connection_actor::look_at_ending() {
+  const auto now = machine_.ending();
+  if (now == ending_) return;
+  ending_ = now;
+  close_channels();
+  closed_channels_.clear();
+  const auto& limits = context_.limits();
+  switch (now) {
+    case amqp091::ending::none:
+      break;
+    case amqp091::ending::awaiting_close_ok:
+      deadline_.arm(limits.close_timeout);
+      break;
+    case amqp091::ending::lingering:
+      deadline_.arm(limits.login_failure_delay);
+      break;
+    // Written first: `write_output` ends it.
+    case amqp091::ending::over:
+      deadline_.arm(limits.close_timeout);
+      break;
+  }
+}
+
+void connection_actor::on_deadline() {
+  if (ending_ == amqp091::ending::none)
+    give_up("handshake timeout", "has not opened a connection in time");
+  else
+    quit();
+}
+
+void connection_actor::on_heartbeat_due() {
+  auto& monitor = machine_.heartbeat();
+  if (reading_paused_) monitor.forgive(home().now());
+  auto verdict = monitor.tick(home().now());
+  if (verdict.silent)
+    return give_up("heartbeat missed",
+                   "silent for " + std::to_string(2 * monitor.interval().count()) + " s");
+  if (verdict.send) {
+    amqp091::encode_heartbeat(output_.frames());
+    home().defer(*this);
+  }
+  heartbeat_.arm(monitor.tick_interval());
+}
+
+void connection_actor::handle(end_connection& order) {
+  if (!machine_.is_running()) return quit();
+  act([&] {
+    machine_.close_connection({amqp091::reply_code::connection_forced, order.text, 0, 0});
+  });
+}
+
+// ---- what is known about it
+
+std::string connection_actor::title() const { return peer_.text() + " -> " + local_.text(); }
+
+void connection_actor::handle(ask_connection_report& request) {
+  connection_report report;
+  report.id = context_.id.value;
+  report.peer = peer_.text();
+  report.local = local_.text();
+  report.user = context_.user;
+  report.vhost = context_.vhost_name;
+  report.name = machine_.client().connection_name();
+  auto properties = machine_.client().properties();
+  for (const char* part : {"product", "version"})
+    if (const auto* value = find_field(properties, part))
+      if (const auto* text = value->get<std::string>())
+        report.client += (report.client.empty() ? "" : " ") + *text;
+  report.state = ending_ != amqp091::ending::none             ? "closing"
+                 : !machine_.is_running()                     ? "opening"
+                 : blocked_told_ || machine_.publishes_held() ? "blocked"
+                                                              : "running";
+  report.channels = channels_.size();
+  report.bytes_in = machine_.heartbeat().octets_received();
+  report.bytes_out = output_.total_written();
+  report.published = context_.published;
+  report.delivered = context_.delivered;
+  for (const auto& [number, channel] : channels_) channel->report(title(), report.consumers);
+  std::move(request.reply).keep(std::move(report));
+}
+
+}  // namespace baton

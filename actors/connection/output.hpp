@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "storage/message.hpp"
+#include "transport/amqp091/content_encoder.hpp"
+#include "transport/amqp091/wire.hpp"
+#include "transport/net/stream.hpp"
+
+namespace baton {
+
+/// Empty output buffers that the connections of one loop share: one that has nothing to say holds
+/// none, one that begins to speak does not have to grow its own.
+class buffer_pool {
+public:
+  amqp091::output_buffer take() {
+    if (spare_.empty()) return {};
+    auto taken = std::move(spare_.back());
+    spare_.pop_back();
+    return taken;
+  }
+  void give_back(amqp091::output_buffer buffer) {
+    buffer.clear();
+    if (spare_.size() < max_spare && buffer.capacity() <= max_capacity)
+      spare_.push_back(std::move(buffer));
+  }
+
+private:
+  static constexpr std::size_t max_spare = 16;
+  static constexpr std::size_t max_capacity = 256 << 10;
+  std::vector<amqp091::output_buffer> spare_;
+};
+
+/// What a connection has to say and its socket has not taken yet: frames, appended to one buffer,
+/// and between them stretches of large bodies, which are written from where they lie.
+class connection_output {
+public:
+  explicit connection_output(buffer_pool& pool) : pool_{pool} {}
+  connection_output(const connection_output&) = delete;
+  connection_output& operator=(const connection_output&) = delete;
+  ~connection_output();
+
+  /// Where the next frames go.
+  amqp091::output_buffer& frames() {
+    if (buffer_.capacity() == 0) buffer_ = pool_.take();
+    return buffer_;
+  }
+  /// Appends a whole content behind its method: header and body of `content`.
+  void deliver(const amqp091::deliver_prefix& to, std::uint64_t delivery_tag, bool redelivered,
+               const message& content, std::uint32_t frame_max);
+  void get_ok(std::uint16_t channel, std::uint64_t delivery_tag, bool redelivered,
+              const message& content, std::uint64_t remaining, std::uint32_t frame_max);
+  void returned(std::uint16_t channel, std::uint16_t code, std::string_view text,
+                const message& content, std::uint32_t frame_max);
+
+  bool empty() const noexcept { return pending() == 0; }
+  /// Bytes that wait for the socket.
+  std::uint64_t pending() const noexcept { return appended() - written_; }
+  std::uint64_t total_written() const noexcept { return written_before_ + written_; }
+
+  /// Hands over as much as the socket takes. `ok`: all of it, nothing is held any more;
+  /// `would_block`: ask again when it is writable; otherwise the connection is dead.
+  io_status flush(stream& socket);
+
+private:
+  struct spliced {
+    std::size_t at = 0;  // offset in the buffer that the piece stands before
+    byte_view piece;
+  };
+  struct kept {
+    std::uint64_t until = 0;  // bytes of all that was appended
+    message holder;
+  };
+
+  std::uint64_t appended() const noexcept { return buffer_.size() + spliced_bytes_; }
+  void body(std::uint16_t channel, const message& content, std::uint32_t frame_max);
+  void splice(byte_view piece);
+  void keep(message holder);
+  void gather(std::vector<byte_view>& pieces) const;
+  void account();
+  void reset();
+
+  buffer_pool& pool_;
+  amqp091::output_buffer buffer_;
+  std::vector<spliced> splices_;
+  std::vector<kept> kept_;
+  std::uint64_t spliced_bytes_ = 0;
+  std::uint64_t written_ = 0;  // of what is in buffer_ and splices_
+  std::uint64_t written_before_ = 0;
+  std::uint64_t accounted_ = 0;
+};
+
+}  // namespace baton

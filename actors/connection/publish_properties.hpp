@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/topology/refusal.hpp"
+#include "config/result.hpp"
+#include "storage/byte_view.hpp"
+
+namespace baton {
+
+/// What a router has to know of a message's properties, read once as it comes in. All views borrow
+/// from the encoding that was read.
+struct publish_properties {
+  bool persistent = false;
+  std::uint8_t priority = 0;
+  std::optional<std::uint64_t> expiration_ms;
+  std::optional<std::string_view> user_id;
+  std::string_view reply_to;
+  bool has_headers = false;
+  byte_view headers;  // entries of the table
+  bool has_bcc = false;
+  std::vector<std::string_view> extra_keys;  // of CC and BCC
+
+  /// `encoded` is well formed. 406 for values that mean nothing: a delivery mode of 3, an
+  /// expiration that is no number, CC or BCC that are no arrays.
+  static result<publish_properties, refusal> read(byte_view encoded);
+
+  std::span<const std::string_view> more_keys() const noexcept { return extra_keys; }
+
+  /// The encoding without BCC and, where `reply_to` is not empty and the message asks for direct
+  /// replies, with that name for them. All else stays byte for byte.
+  std::string rewritten(byte_view encoded, std::string_view direct_reply_to) const;
+};
+
+}  // namespace baton

@@ -1,0 +1,332 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "actors/management/reports.hpp"
+#include "actors/promise.hpp"
+#include "actors/queue/consumer_options.hpp"
+#include "actors/queue/lease.hpp"
+#include "actors/receipt.hpp"
+#include "actors/runtime/actor_ref.hpp"
+#include "actors/topology/refusal.hpp"
+#include "actors/topology/topology_core.hpp"
+#include "config/field_value.hpp"
+#include "config/ids.hpp"
+#include "storage/message.hpp"
+#include "transport/net/stream.hpp"
+
+/// The catalogue of all messages between actors: what each asks, what it costs in credit and what
+/// answers it. A handle type lists what its actor accepts; sending anything else does not compile.
+///
+/// Credit is named where it is spent. What names none never waits: its bytes are accounted already,
+/// or it is small and bounded by the number of AMQP channels.
+namespace baton {
+
+// ---- handles; the hottest message first
+
+struct publish;
+struct settle;
+struct grant;
+struct dispatch_now;
+struct subscribe;
+struct unsubscribe;
+struct abandon;
+struct demand;
+struct fetch;
+struct purge_queue;
+struct delete_queue;
+struct touch_queue;
+struct end_queue;
+struct ask_queue_report;
+using queue_ref =
+    actor_ref<publish, settle, grant, dispatch_now, subscribe, unsubscribe, abandon, demand, fetch,
+              purge_queue, delete_queue, touch_queue, end_queue, ask_queue_report>;
+
+/// Whatever takes published messages: a queue, or the consumer of a direct reply-to.
+using publish_ref = actor_ref<publish>;
+
+struct deliver;
+struct subscribed;
+struct unsubscribed;
+struct queue_gone;
+using consumer_ref = actor_ref<deliver, publish, subscribed, unsubscribed, queue_gone>;
+
+struct published;
+struct publishes_refused;
+struct credit_paid;
+struct login_checked;
+struct publishers_go_on;
+struct end_connection;
+struct ask_connection_report;
+struct queue_counts;
+struct fetched;
+struct defined;
+using connection_ref = actor_ref<published, publishes_refused, credit_paid, answer<fetched>,
+                                 answer<queue_counts>, answer<defined>, login_checked,
+                                 publishers_go_on, end_connection, ask_connection_report>;
+
+struct define;
+struct queue_ended;
+struct connection_ended;
+struct ask_topology_report;
+using topology_ref = actor_ref<define, queue_ended, connection_ended, ask_topology_report>;
+
+struct connection_closed;
+struct memory_is_short;
+struct stop_node;
+struct ask_node_report;
+using supervisor_ref = actor_ref<connection_closed, memory_is_short, stop_node, ask_node_report>;
+
+/// Where an entry of the topology leads: to a queue, or to the consumer of direct replies.
+struct queue_endpoint final : queue_target {
+  explicit queue_endpoint(queue_ref led_to) : to{led_to}, queue{std::move(led_to)} {}
+  explicit queue_endpoint(publish_ref led_to) : to{std::move(led_to)} {}
+
+  static const queue_endpoint& of(const queue_entry& entry) noexcept {
+    return static_cast<const queue_endpoint&>(*entry.target);
+  }
+
+  publish_ref to;
+  queue_ref queue;  // empty: a reply name
+};
+
+// ---- to queues
+
+/// Takes the messages over, in order. Spends the publisher's credit, which the receipt gives back.
+/// Answered by the receipt; before it, `publishes_refused` where the queue takes some not.
+struct publish {
+  batch messages;
+  receipt done;
+  /// Publish sequence of each message; empty: consecutive from `first`.
+  std::vector<std::uint64_t> sequences;
+  std::uint64_t first = 0;
+
+  std::uint64_t sequence_of(std::size_t i) const {
+    return sequences.empty() ? first + i : sequences[i];
+  }
+};
+
+/// Ends leases of one consumer, each exactly once; what it does not hold is ignored. Returns the
+/// consumer's window.
+struct settle {
+  consumer_id consumer;
+  std::vector<settlement> runs;
+};
+
+/// The consumer's connection has written so many bytes of deliveries to its socket.
+struct grant {
+  consumer_id consumer;
+  std::uint64_t bytes = 0;
+};
+
+/// From a queue to itself: whatever has arrived before it is handed out together.
+struct dispatch_now {};
+
+/// Begins a subscription. Answered by `subscribed`, ahead of the first `deliver`.
+struct subscribe {
+  consumer_id consumer;
+  consumer_ref to;
+  consumer_options options;
+};
+
+/// Ends a subscription; its leases stay out. Answered by `unsubscribed`, behind the last `deliver`
+/// and, where it was the last consumer of an auto-delete queue, after the queue's name is free.
+struct unsubscribe {
+  consumer_id consumer;
+};
+
+/// The consumer (or whoever fetched under this id) is gone with its AMQP channel: what it holds
+/// comes back to its place, marked redelivered. Not answered.
+struct abandon {
+  consumer_id consumer;
+};
+
+/// From a consumer of an AMQP channel that has one window over all its consumers: so many more
+/// messages, or (`set`) so many from now on, absent: any number.
+struct demand {
+  consumer_id consumer;
+  bool set = false;
+  std::optional<std::uint32_t> messages;
+};
+
+/// AMQP 0-9-1's basic.get. `holder` holds the lease until it is settled or abandoned.
+struct fetch {
+  consumer_id holder;
+  bool no_ack = false;
+  promise<fetched> reply;
+};
+struct fetched {
+  std::optional<lease> message;
+  std::uint64_t remaining = 0;  // ready messages after this one
+};
+
+struct queue_counts {
+  std::optional<refusal> refused;
+  std::uint64_t messages = 0;  // ready; or how many were purged, or went with the queue
+  std::uint64_t consumers = 0;
+};
+
+struct purge_queue {
+  promise<queue_counts> reply;
+};
+
+/// The queue decides whether it may go, and if so tells topology, which answers when the name is
+/// free.
+struct delete_queue {
+  bool if_unused = false;
+  bool if_empty = false;
+  promise<queue_counts> reply;
+};
+
+/// A declare of a queue that exists: its `x-expires` starts anew, and it counts.
+struct touch_queue {
+  promise<queue_counts> reply;
+};
+
+/// From topology: the connection that it was exclusive to is gone, or its virtual host. It ends at
+/// once and tells nobody but its consumers: topology has removed it already.
+struct end_queue {};
+
+struct ask_queue_report {
+  promise<queue_report> reply;
+};
+
+// ---- to consumers
+
+struct subscribed {
+  std::optional<refusal> refused;
+};
+
+/// Spends the consumer's bytes of credit and, unless it is no-ack, its window.
+struct deliver {
+  lease_batch leases;
+};
+
+struct unsubscribed {};
+
+/// The queue has ended: no more will come. Leases that are out may still be settled, to no effect.
+struct queue_gone {};
+
+// ---- to connections
+
+/// All queues have taken over, or have refused, what was published in `run`.
+struct published {
+  receipt_run run;
+  bool credit_returned = true;
+};
+
+/// A queue refuses some publishes. Arrives ahead of the `published` that covers them.
+struct publishes_refused {
+  std::uint16_t channel = 0;
+  std::uint32_t incarnation = 0;
+  std::vector<std::uint64_t> sequences;
+};
+
+/// Credit that a queue at its share of memory had kept back.
+struct credit_paid {
+  std::uint64_t bytes = 0;
+};
+
+struct login_checked {
+  bool accepted = false;
+};
+
+/// Memory is below the high mark again.
+struct publishers_go_on {};
+
+/// The node stops, or an operator ends this connection: 320 with this text.
+struct end_connection {
+  std::string text;
+};
+
+struct ask_connection_report {
+  promise<connection_report> reply;
+};
+
+// ---- to topology
+
+struct exchange_deletion {
+  vhost_id vhost;
+  std::string name;
+  bool if_unused = false;
+};
+struct unbinding {
+  binding_request of;
+};
+/// A consumer of direct replies takes a name that publishes can be routed to, or gives it back.
+struct reply_name {
+  vhost_id vhost;
+  std::string name;
+  publish_ref to;  // empty: gives it back
+};
+
+/// Changes what exists. Answered once the new snapshot is published, so that whatever the asker
+/// routes afterwards, on any connection, sees it.
+struct define {
+  requester who;
+  std::variant<queue_declaration, binding_request, exchange_declaration, exchange_deletion,
+               unbinding, reply_name>
+      request;
+  loop* home = nullptr;  // where a new queue is born
+  promise<defined> reply;
+};
+struct defined {
+  std::optional<refusal> refused;
+  shared<queue_entry> queue;  // that was declared
+  bool existed = false;       // the queue counts for itself: ask it
+};
+
+/// From a queue that has closed itself. Topology frees the name, then answers for it.
+struct queue_ended {
+  vhost_id vhost;
+  queue_id queue;
+  std::uint64_t messages = 0;
+  promise<queue_counts> reply;  // of delete_queue
+  consumer_ref last_consumer;   // of unsubscribe
+};
+
+/// A connection is gone: what was exclusive to it goes too. Answered when it has.
+struct connection_ended {
+  connection_id connection;
+  promise<defined> reply;
+};
+
+struct topology_report {
+  std::vector<exchange_report> exchanges;
+  std::vector<binding_report> bindings;
+  std::vector<queue_ref> queues;
+};
+struct ask_topology_report {
+  promise<topology_report> reply;
+};
+
+// ---- to the supervisor
+
+struct connection_closed {
+  connection_id connection;
+};
+
+/// Memory has reached the high mark, says a connection that now waits. It is told when it may go on
+/// (`publishers_go_on`).
+struct memory_is_short {
+  connection_id connection;
+};
+
+/// Drains and ends the node.
+struct stop_node {};
+
+struct supervisor_report {
+  node_report node;
+  std::vector<connection_ref> connections;
+};
+struct ask_node_report {
+  promise<supervisor_report> reply;
+};
+
+}  // namespace baton

@@ -1,0 +1,225 @@
+#include "actors/management/control_actor.hpp"
+
+#include <algorithm>
+
+#include "actors/management/control_socket.hpp"
+#include "actors/management/json.hpp"
+
+namespace baton {
+
+/// The bytes of one client: a line in, a line out, and it is closed.
+class control_actor::session final : public stream_handler {
+public:
+  session(control_actor& owner, std::uint64_t ticket, std::unique_ptr<stream> socket)
+      : owner_{owner}, ticket_{ticket}, socket_{std::move(socket)} {
+    socket_->set_handler(this);
+  }
+
+  void answer(std::string line) {
+    out_ = std::move(line);
+    out_ += '\n';
+    write();
+  }
+
+private:
+  void on_readable() override {
+    owner_.enter([this] { read(); });
+  }
+  void on_writable() override {
+    owner_.enter([this] { write(); });
+  }
+
+  void read() {
+    std::uint8_t buffer[1024];
+    auto got = socket_->read(buffer);
+    if (got.status == io_status::would_block) return;
+    if (got.status != io_status::ok) return owner_.end(ticket_);
+    if (asked_) return;  // one request for each connection; more is ignored
+    in_.append(as_text({buffer, got.bytes}));
+    auto line_end = in_.find('\n');
+    if (line_end == std::string::npos) {
+      if (in_.size() > max_control_request_bytes) owner_.end(ticket_);
+      return;
+    }
+    asked_ = true;
+    owner_.begin(ticket_, in_.substr(0, line_end));
+  }
+
+  void write() {
+    while (written_ < out_.size()) {
+      byte_view rest = as_bytes(std::string_view{out_}.substr(written_));
+      auto put = socket_->write({&rest, 1});
+      if (put.status == io_status::failed || put.status == io_status::closed)
+        return owner_.end(ticket_);
+      written_ += put.bytes;
+      if (put.status == io_status::would_block || put.bytes < rest.size()) {
+        socket_->notify_writable();
+        return;
+      }
+    }
+    owner_.end(ticket_);
+  }
+
+  control_actor& owner_;
+  std::uint64_t ticket_;
+  std::unique_ptr<stream> socket_;
+  std::string in_;
+  std::string out_;
+  std::size_t written_ = 0;
+  bool asked_ = false;
+};
+
+control_actor::control_actor(caf::actor_config& config, node_services& node,
+                             std::function<void(result<void>)> ready)
+    : actor_of{config}, node_{node}, ready_{std::move(ready)} {}
+control_actor::~control_actor() = default;
+
+void control_actor::on_start() {
+  endpoint where{control_socket_path(node_.configured().node.data).string(), 0};
+  if (!where.is_path()) where.address = "./" + where.address;
+  auto opened = home().sockets().listen(where, *this);
+  if (!opened) return std::exchange(ready_, nullptr)(failure{opened.reason()});
+  listener_ = std::move(*opened);
+  std::exchange(ready_, nullptr)({});
+}
+
+void control_actor::on_exit() {
+  listener_.reset();
+  inquiries_.clear();
+}
+
+void control_actor::on_accept(unattached_stream accepted) {
+  enter([&] {
+    if (inquiries_.size() >= max_sessions) return;
+    auto ticket = next_ticket_++;
+    inquiries_[ticket].client =
+        std::make_unique<session>(*this, ticket, home().sockets().attach(std::move(accepted)));
+  });
+}
+
+control_actor::inquiry* control_actor::find(std::uint64_t ticket) {
+  auto at = inquiries_.find(ticket);
+  return at == inquiries_.end() ? nullptr : &at->second;
+}
+
+void control_actor::begin(std::uint64_t ticket, const std::string& line) {
+  static const std::pair<std::string_view, subject> subjects[]{
+      {"status", subject::status},
+      {"queues", subject::queues},
+      {"exchanges", subject::exchanges},
+      {"bindings", subject::bindings},
+      {"connections", subject::connections},
+      {"consumers", subject::consumers},
+      {"stop", subject::stop},
+  };
+  auto& what = inquiries_.at(ticket);
+  auto asked = json::request_of(line);
+  for (auto [name, about] : subjects)
+    if (name == asked) what.about = about;
+
+  auto ask_topology = [&] {
+    ++what.outstanding;
+    node_.topology.send(ask_topology_report{{self(), ticket}});
+  };
+  auto ask_supervisor = [&] {
+    ++what.outstanding;
+    node_.supervisor.send(ask_node_report{{self(), ticket}});
+  };
+  switch (what.about) {
+    case subject::nothing:
+      what.client->answer(
+          json::error_text("no such request; there are: status, queues, exchanges, "
+                           "bindings, connections, consumers, stop"));
+      break;
+    case subject::status:
+      ask_topology();
+      ask_supervisor();
+      break;
+    case subject::queues:
+    case subject::exchanges:
+    case subject::bindings:
+      ask_topology();
+      break;
+    case subject::connections:
+    case subject::consumers:
+      ask_supervisor();
+      break;
+    // Answered by the end of the connection, when the node has drained and gone.
+    case subject::stop:
+      node_.supervisor.send(stop_node{});
+      break;
+  }
+}
+
+template <class T, class Take>
+void control_actor::take(answer<T>& got, Take&& into) {
+  auto* what = find(got.ticket);
+  if (what == nullptr) return;  // its client has gone
+  if (got.value) into(*what, std::move(*got.value));
+  if (--what->outstanding == 0) what->client->answer(text_of(*what));
+}
+
+void control_actor::handle(answer<topology_report>& got) {
+  take(got, [&](inquiry& what, topology_report&& report) {
+    what.topology = std::move(report);
+    if (what.about != subject::queues) return;
+    what.outstanding += what.topology.queues.size();
+    for (const auto& queue : what.topology.queues)
+      queue.send(ask_queue_report{{self(), got.ticket}});
+  });
+}
+
+void control_actor::handle(answer<supervisor_report>& got) {
+  take(got, [&](inquiry& what, supervisor_report&& report) {
+    what.node = std::move(report);
+    if (what.about == subject::status) return;
+    what.outstanding += what.node.connections.size();
+    for (const auto& connection : what.node.connections)
+      connection.send(ask_connection_report{{self(), got.ticket}});
+  });
+}
+
+void control_actor::handle(answer<queue_report>& got) {
+  take(got, [](inquiry& what, queue_report&& one) { what.queues.push_back(std::move(one)); });
+}
+
+void control_actor::handle(answer<connection_report>& got) {
+  take(got,
+       [](inquiry& what, connection_report&& one) { what.connections.push_back(std::move(one)); });
+}
+
+std::string control_actor::text_of(inquiry& what) const {
+  switch (what.about) {
+    case subject::status: {
+      auto report = what.node.node;
+      report.queues = what.topology.queues.size();
+      report.exchanges = what.topology.exchanges.size();
+      report.bindings = what.topology.bindings.size();
+      return json::text_of(report);
+    }
+    case subject::queues:
+      std::ranges::sort(what.queues, {}, [](const auto& q) { return std::tie(q.vhost, q.name); });
+      return json::text_of(what.queues);
+    case subject::exchanges:
+      return json::text_of(what.topology.exchanges);
+    case subject::bindings:
+      return json::text_of(what.topology.bindings);
+    case subject::connections:
+      std::ranges::sort(what.connections, {}, &connection_report::id);
+      return json::text_of(what.connections);
+    case subject::consumers: {
+      std::ranges::sort(what.connections, {}, &connection_report::id);
+      std::vector<consumer_report> all;
+      for (auto& c : what.connections) std::ranges::move(c.consumers, std::back_inserter(all));
+      return json::text_of(all);
+    }
+    case subject::nothing:
+    case subject::stop:
+      break;
+  }
+  return json::error_text("not answered");
+}
+
+void control_actor::end(std::uint64_t ticket) { inquiries_.erase(ticket); }
+
+}  // namespace baton

@@ -1,0 +1,108 @@
+#include "actors/node.hpp"
+
+#include <filesystem>
+#include <future>
+
+#include "actors/local/local_session.hpp"
+#include "actors/management/control_actor.hpp"
+#include "actors/node_services.hpp"
+#include "actors/supervisor.hpp"
+#include "actors/support/log.hpp"
+#include "actors/topology_actor.hpp"
+
+namespace baton {
+
+struct node::parts {
+  settings configured;
+  std::unique_ptr<threaded_runtime> loops;
+  std::unique_ptr<node_services> services;
+  control_ref control;
+  std::vector<std::string> listeners;
+  std::function<void()> on_stopped;
+  std::promise<void> drained;
+  bool joined = false;
+
+  void stop_loops() {
+    if (services != nullptr) {
+      services->topology = {};
+      services->supervisor = {};
+    }
+    control = {};
+    if (loops != nullptr) loops->stop();
+    services.reset();
+    loops.reset();
+  }
+};
+
+node::node(settings configured) : parts_{std::make_unique<parts>()} {
+  parts_->configured = std::move(configured);
+}
+
+node::~node() { parts_->stop_loops(); }
+
+result<void> node::start() {
+  auto& p = *parts_;
+  BATON_CHECK(p.loops == nullptr);
+  std::error_code failed;
+  std::filesystem::create_directories(p.configured.node.data, failed);
+  if (failed)
+    return failure{
+        error{p.configured.node.data.string() + ": cannot be made: " + failed.message()}};
+
+  p.loops = std::make_unique<threaded_runtime>(p.configured.node.loops);
+  p.services = std::make_unique<node_services>(p.configured, *p.loops);
+  auto& first = p.loops->at(0);
+
+  std::promise<result<void>> declared;
+  p.services->topology = spawn<topology_actor>(
+      first, *p.services, [&](result<void> outcome) { declared.set_value(std::move(outcome)); });
+  auto outcome = declared.get_future().get();
+  if (!outcome) {
+    p.stop_loops();
+    return failure{outcome.reason()};
+  }
+
+  std::promise<result<std::vector<std::string>>> listening;
+  p.services->supervisor = spawn<supervisor>(
+      first, *p.services,
+      supervisor::events{
+          [&](result<std::vector<std::string>> where) { listening.set_value(std::move(where)); },
+          [this] {
+            parts_->drained.set_value();
+            if (parts_->on_stopped) parts_->on_stopped();
+          }});
+  auto where = listening.get_future().get();
+  if (!where) {
+    p.stop_loops();
+    return failure{where.reason()};
+  }
+  p.listeners = std::move(*where);
+
+  std::promise<result<void>> controlled;
+  p.control = spawn<control_actor>(
+      first, *p.services, [&](result<void> opened) { controlled.set_value(std::move(opened)); });
+  // A node without its control socket still routes.
+  if (auto opened = controlled.get_future().get(); !opened)
+    log::warning("control socket", "no control socket: " + opened.reason().text);
+  return {};
+}
+
+const std::string& node::name() const noexcept { return parts_->configured.node.name; }
+std::vector<std::string> node::listeners() const { return parts_->listeners; }
+std::size_t node::loops() const noexcept { return parts_->loops->size(); }
+
+void node::attach(std::size_t loop, std::unique_ptr<local_end> end) {
+  spawn<local_session>(parts_->loops->at(loop % loops()), *parts_->services, std::move(end));
+}
+
+void node::request_stop() { parts_->services->supervisor.send(stop_node{}); }
+
+void node::on_stopped(std::function<void()> call) { parts_->on_stopped = std::move(call); }
+
+void node::join() {
+  if (parts_->loops == nullptr) return;
+  parts_->drained.get_future().wait();
+  parts_->stop_loops();
+}
+
+}  // namespace baton

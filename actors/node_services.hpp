@@ -1,0 +1,105 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/connection/output.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/publish_outbox.hpp"
+#include "actors/runtime/runtime.hpp"
+#include "actors/support/blocking_worker.hpp"
+#include "actors/support/login.hpp"
+#include "actors/topology/publication.hpp"
+#include "actors/topology/router.hpp"
+#include "config/settings.hpp"
+#include "storage/memory_account.hpp"
+#include "transport/amqp091/server_connection.hpp"
+
+namespace baton {
+
+/// What all publishers and consumers of one loop share.
+struct loop_services {
+  explicit loop_services(const topology_publication& published) : view{published} {}
+
+  loop_view view;
+  publish_outbox outbox;
+  slab_writer writer;
+  buffer_pool buffers;
+};
+
+/// What the actors of one node know of it: its settings, and whom to ask. Made before the first of
+/// them, outlives the last.
+class node_services {
+public:
+  node_services(settings configured, runtime& loops)
+      : configured_{std::move(configured)},
+        loops_{loops},
+        protocol_{protocol_of(configured_)},
+        logins_{configured_.users} {
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      per_loop_.push_back(std::make_unique<loop_services>(publication_));
+  }
+
+  const settings& configured() const noexcept { return configured_; }
+  runtime& loops() noexcept { return loops_; }
+  loop_services& of(const loop& which) noexcept { return *per_loop_[which.index()]; }
+
+  const amqp091::server_settings& protocol() const noexcept { return protocol_; }
+  topology_publication& publication() noexcept { return publication_; }
+  login_register& logins() noexcept { return logins_; }
+  blocking_worker& worker() noexcept { return worker_; }
+
+  // Set once, before the first connection.
+  topology_ref topology;
+  supervisor_ref supervisor;
+
+  connection_id next_connection() noexcept { return {++connections_}; }
+  consumer_id next_consumer() noexcept { return {++consumers_}; }
+
+  /// At the high mark publishers wait. A sum over a few counters: asked for each read, not for each
+  /// message.
+  bool memory_is_short() const noexcept { return memory_account::total() >= high_mark_bytes(); }
+  /// Publishers go on below nine tenths of the high mark: a mark for both would let them go and
+  /// stop them with every message.
+  bool memory_is_ample() const noexcept {
+    return memory_account::total() < high_mark_bytes() / 10 * 9;
+  }
+  std::uint64_t queue_share_bytes() const noexcept {
+    return configured_.node.queue_share.of(configured_.node.memory).value;
+  }
+
+  /// Bytes of messages whose bodies are still arriving, of all connections.
+  std::atomic<std::uint64_t> incomplete_bytes{0};
+
+private:
+  std::uint64_t high_mark_bytes() const noexcept {
+    return configured_.node.high_mark.of(configured_.node.memory).value;
+  }
+
+  static amqp091::server_settings protocol_of(const settings& configured) {
+    const auto& limits = configured.limits;
+    amqp091::server_settings made;
+    made.properties =
+        amqp091::server_properties(configured.node.product, BATON_VERSION, configured.node.name);
+    made.channel_max = limits.channel_max;
+    made.frame_max = static_cast<std::uint32_t>(limits.frame_max.value);
+    made.heartbeat_seconds = static_cast<std::uint16_t>(limits.heartbeat.count());
+    made.max_message_size = limits.max_message_size.value;
+    made.handshake_frame_max = static_cast<std::uint32_t>(limits.initial_frame_max.value);
+    return made;
+  }
+
+  const settings configured_;
+  runtime& loops_;
+  const amqp091::server_settings protocol_;
+  login_register logins_;
+  topology_publication publication_;
+  std::vector<std::unique_ptr<loop_services>> per_loop_;
+  blocking_worker worker_;
+  std::atomic<std::uint64_t> connections_{0};
+  std::atomic<std::uint64_t> consumers_{0};
+};
+
+}  // namespace baton

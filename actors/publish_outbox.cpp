@@ -1,0 +1,43 @@
+#include "actors/publish_outbox.hpp"
+
+#include <bit>
+#include <utility>
+
+namespace baton {
+
+void publish_outbox::add(queue_id queue, const publish_ref& to, message taken, const receipt& run,
+                         std::uint64_t number) {
+  const auto index = queue.value % slots;
+  const auto bit = std::uint64_t{1} << index;
+  auto& s = slots_[index];
+  if ((occupied_ & bit) != 0 &&
+      (s.queue != queue || !s.pending.done.same_run(run) || s.pending.messages.full()))
+    send(index);
+  auto& p = s.pending;
+  if ((occupied_ & bit) == 0) {
+    occupied_ |= bit;
+    s.queue = queue;
+    s.to = to;
+    p.done = run.share();
+    p.first = number;
+  } else if (!p.sequences.empty()) {
+    p.sequences.push_back(number);
+  } else if (number != p.first + p.messages.size()) {
+    for (std::size_t i = 0; i < p.messages.size(); ++i) p.sequences.push_back(p.first + i);
+    p.sequences.push_back(number);
+  }
+  p.messages.add(std::move(taken));
+}
+
+void publish_outbox::flush() {
+  while (occupied_ != 0) send(static_cast<std::size_t>(std::countr_zero(occupied_)));
+}
+
+void publish_outbox::send(std::size_t index) {
+  occupied_ &= ~(std::uint64_t{1} << index);
+  auto& s = slots_[index];
+  auto to = std::exchange(s.to, {});
+  to.send(std::exchange(s.pending, {}));
+}
+
+}  // namespace baton

@@ -1,0 +1,247 @@
+#include "actors/queue_actor.hpp"
+
+#include <utility>
+
+namespace baton {
+
+namespace {
+
+constexpr std::uint16_t access_refused = 403;
+constexpr std::uint16_t not_found = 404;
+constexpr std::uint16_t precondition_failed = 406;
+
+std::uint16_t code_of(queue_refusal why) {
+  switch (why) {
+    case queue_refusal::in_exclusive_use:
+      return access_refused;
+    case queue_refusal::closed:
+      return not_found;
+    case queue_refusal::in_use:
+    case queue_refusal::not_empty:
+      return precondition_failed;
+  }
+  return precondition_failed;
+}
+
+}  // namespace
+
+queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry, std::uint64_t share,
+                         topology_ref topology)
+    : actor_of{config},
+      entry_{entry},
+      share_{share},
+      topology_{std::move(topology)},
+      core_{{entry.arguments, entry.auto_delete}, now()},
+      timer_{*this, [this] { on_due(); }} {
+  core_.set_share(share);
+}
+
+queue_core::moment queue_actor::now() const {
+  return std::chrono::duration_cast<queue_core::moment>(home().now().time_since_epoch());
+}
+
+refusal queue_actor::refused(queue_refusal why) const {
+  return {code_of(why), to_string(why, entry_.name, entry_.vhost_name)};
+}
+
+void queue_actor::handle(publish& request) {
+  home().count_routed(request.messages.size());
+  auto refused_mask = core_.publish(std::move(request.messages), now());
+  if (refused_mask != 0) {
+    std::vector<std::uint64_t> sequences;
+    for (std::size_t i = 0; i < batch::max_messages; ++i)
+      if ((refused_mask >> i & 1) != 0) sequences.push_back(request.sequence_of(i));
+    request.done.owner().refused(request.done.channel(), request.done.incarnation(),
+                                 std::move(sequences));
+  }
+  if (core_.over_share()) debts_.push_back(std::move(request.done).release_owing());
+  want_dispatch();
+}
+
+void queue_actor::handle(settle& request) {
+  core_.settle(request.consumer, request.runs, now());
+  want_dispatch();
+}
+
+void queue_actor::handle(grant& request) {
+  core_.grant(request.consumer, request.bytes);
+  want_dispatch();
+}
+
+void queue_actor::want_dispatch() {
+  if (std::exchange(dispatch_wanted_, true)) return;
+  self().send(dispatch_now{});
+}
+
+void queue_actor::handle(dispatch_now&) {
+  dispatch_wanted_ = false;
+  core_.dispatch(now(), [this](lease_batch&& leases) {
+    home().count_routed(leases.size());
+    if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
+  });
+  pay_debts();
+  arm_timer();
+}
+
+void queue_actor::pay_debts() {
+  // Three quarters: publishers that are let go one message at a time would cost more than they
+  // bring.
+  if (!debts_.empty() && core_.statistics().held_bytes * 4 <= share_ * 3) debts_.clear();
+}
+
+void queue_actor::handle(subscribe& request) {
+  auto added = core_.add(request.consumer, request.options);
+  if (!added) {
+    request.to.send(subscribed{refused(added.reason())});
+    return;
+  }
+  request.to.send(subscribed{});
+  subscriptions_.push_back({request.consumer, std::move(request.to)});
+  want_dispatch();
+}
+
+void queue_actor::handle(unsubscribe& request) {
+  const auto* found = find_subscription(request.consumer);
+  if (found == nullptr) return;
+  auto consumer = *found;
+  core_.remove(request.consumer, now());
+  forget_subscription(request.consumer);
+  if (core_.deletable())
+    end({entry_.vhost, entry_.id, 0, {}, std::move(consumer)}, request.consumer);
+  else
+    consumer.send(unsubscribed{});
+}
+
+void queue_actor::handle(abandon& request) {
+  core_.remove(request.consumer, now());
+  core_.release_all(request.consumer, now());
+  forget_subscription(request.consumer);
+  if (core_.deletable())
+    end({entry_.vhost, entry_.id, 0, {}, {}});
+  else
+    want_dispatch();
+}
+
+void queue_actor::handle(demand& request) {
+  if (request.set)
+    core_.set_demand(request.consumer, request.messages);
+  else
+    core_.demand(request.consumer, request.messages.value_or(0));
+  want_dispatch();
+}
+
+void queue_actor::handle(fetch& request) {
+  fetched answer;
+  if (auto got = core_.get(request.holder, request.no_ack, now())) {
+    answer.message = std::move(got->leased);
+    answer.remaining = got->remaining;
+  }
+  std::move(request.reply).keep(std::move(answer));
+  pay_debts();
+  arm_timer();
+}
+
+void queue_actor::handle(purge_queue& request) {
+  queue_counts answer;
+  answer.messages = core_.purge();
+  std::move(request.reply).keep(std::move(answer));
+  pay_debts();
+}
+
+void queue_actor::handle(delete_queue& request) {
+  auto may = core_.may_delete(request.if_unused, request.if_empty);
+  if (!may) {
+    queue_counts answer;
+    answer.refused = refused(may.reason());
+    std::move(request.reply).keep(std::move(answer));
+    return;
+  }
+  end({entry_.vhost, entry_.id, core_.ready(), std::move(request.reply), {}});
+}
+
+void queue_actor::handle(touch_queue& request) {
+  core_.touch(now());
+  queue_counts answer;
+  answer.messages = core_.ready();
+  answer.consumers = core_.consumers();
+  std::move(request.reply).keep(std::move(answer));
+  arm_timer();
+}
+
+void queue_actor::handle(end_queue&) { close(); }
+
+void queue_actor::on_due() {
+  armed_for_ = queue_core::never;
+  if (core_.unused_since_lease(now())) return end({entry_.vhost, entry_.id, 0, {}, {}});
+  core_.expire(now());
+  pay_debts();
+  arm_timer();
+}
+
+void queue_actor::handle(ask_queue_report& request) {
+  auto figures = core_.statistics();
+  queue_report report;
+  report.vhost = entry_.vhost_name;
+  report.name = entry_.name;
+  report.durable = entry_.durable;
+  report.exclusive = entry_.owner.has_value();
+  report.auto_delete = entry_.auto_delete;
+  report.arguments = entry_.declared;
+  report.ready = figures.ready;
+  report.unsettled = figures.unsettled;
+  report.consumers = figures.consumers;
+  report.ready_bytes = figures.ready_bytes;
+  report.published = figures.published;
+  report.delivered =
+      figures.delivered + figures.delivered_no_ack + figures.got + figures.got_no_ack;
+  report.acknowledged = figures.acked + figures.delivered_no_ack + figures.got_no_ack;
+  report.redelivered = figures.redelivered;
+  report.dropped = figures.dropped;
+  report.expired = figures.expired;
+  std::move(request.reply).keep(std::move(report));
+}
+
+void queue_actor::end(queue_ended notice, consumer_id except) {
+  close(except);
+  topology_.send(std::move(notice));
+}
+
+void queue_actor::close(consumer_id except) {
+  core_.close();
+  for (const auto& s : subscriptions_)
+    if (s.id != except) s.to.send(queue_gone{});
+  quit();
+}
+
+void queue_actor::on_exit() {
+  timer_.cancel();
+  subscriptions_.clear();
+  debts_.clear();
+  topology_ = {};
+}
+
+const consumer_ref* queue_actor::find_subscription(consumer_id which) const {
+  for (std::size_t n = 0; n < subscriptions_.size(); ++n) {
+    // Batches come out in the order of the consumers, as a rule the next one's each time.
+    auto i = (last_found_ + n) % subscriptions_.size();
+    if (subscriptions_[i].id == which) {
+      last_found_ = i + 1;
+      return &subscriptions_[i].to;
+    }
+  }
+  return nullptr;
+}
+
+void queue_actor::forget_subscription(consumer_id which) {
+  std::erase_if(subscriptions_, [&](const auto& s) { return s.id == which; });
+  last_found_ = 0;
+}
+
+void queue_actor::arm_timer() {
+  auto next = core_.next_deadline();
+  if (next >= armed_for_) return;  // an early wake-up looks again
+  armed_for_ = next;
+  timer_.arm_at(steady_time{std::chrono::duration_cast<steady_time::duration>(next)});
+}
+
+}  // namespace baton

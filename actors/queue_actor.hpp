@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/interfaces.hpp"
+#include "actors/queue/queue_core.hpp"
+#include "actors/runtime/actor_of.hpp"
+#include "actors/runtime/timer.hpp"
+
+namespace baton {
+
+/// The actor around a `queue_core`: takes messages apart, calls the core, sends what comes out.
+///
+/// What arrives together is handed out together: instead of dispatching after each batch, the queue
+/// sends itself `dispatch_now`, once, behind what already waits in its mailbox.
+class queue_actor final : public actor_of<queue_actor, queue_ref> {
+public:
+  /// `share`: of the memory budget, in bytes; at it, publishers wait.
+  queue_actor(caf::actor_config& config, const queue_entry& entry, std::uint64_t share,
+              topology_ref topology);
+
+  void handle(publish& request);
+  void handle(settle& request);
+  void handle(grant& request);
+  void handle(dispatch_now&);
+  void handle(subscribe& request);
+  void handle(unsubscribe& request);
+  void handle(abandon& request);
+  void handle(demand& request);
+  void handle(fetch& request);
+  void handle(purge_queue& request);
+  void handle(delete_queue& request);
+  void handle(touch_queue& request);
+  void handle(end_queue&);
+  void handle(ask_queue_report& request);
+
+protected:
+  void on_exit() override;
+
+private:
+  struct subscription {
+    consumer_id id;
+    consumer_ref to;
+  };
+
+  queue_core::moment now() const;
+  refusal refused(queue_refusal why) const;
+  void want_dispatch();
+  void forget_subscription(consumer_id which);
+  const consumer_ref* find_subscription(consumer_id which) const;
+  void arm_timer();
+  void on_due();
+  void pay_debts();
+
+  /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
+  void end(queue_ended notice, consumer_id except = {});
+  void close(consumer_id except = {});
+
+  // What it is called and how it was declared; nothing of it changes. Without its target: that is
+  // this actor.
+  const queue_entry entry_;
+  std::uint64_t share_;
+  topology_ref topology_;
+  queue_core core_;
+  std::vector<subscription> subscriptions_;  // few: found by a walk from the last one found
+  mutable std::size_t last_found_ = 0;
+  std::vector<credit_debt> debts_;  // of publishers who wait
+  bool dispatch_wanted_ = false;
+  timer timer_;
+  queue_core::moment armed_for_ = queue_core::never;
+};
+
+}  // namespace baton

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace baton {
+
+/// What a receipt completes: a run of publishes of one AMQP channel, up to
+/// `receipt::max_publishes` of them, whatever number of queues they were routed to.
+struct receipt_run {
+  std::uint16_t channel = 0;
+  std::uint32_t incarnation = 0;  // of the AMQP channel: its number may have been opened anew
+  std::uint64_t first = 0;        // publish sequence of the first, counted for each AMQP channel
+  std::uint32_t count = 0;
+  std::uint64_t bytes = 0;  // credit that comes back with it
+};
+
+/// The publisher's side of its receipts. Called on whichever thread lets go last.
+class receipt_owner {
+public:
+  /// Every queue has taken over what was published in `run`. `credit_returned`: its bytes are
+  /// credit again; otherwise a queue at its share of memory keeps them back, and `credit_paid`
+  /// follows.
+  virtual void completed(receipt_run run, bool credit_returned) noexcept = 0;
+  virtual void credit_paid(std::uint64_t bytes) noexcept = 0;
+  /// A queue has refused some; arrives ahead of the `completed` that covers them.
+  virtual void refused(std::uint16_t channel, std::uint32_t incarnation,
+                       std::vector<std::uint64_t> sequences) noexcept = 0;
+
+  receipt_owner() = default;
+  receipt_owner(const receipt_owner&) = delete;
+  receipt_owner& operator=(const receipt_owner&) = delete;
+  virtual ~receipt_owner() = default;
+};
+
+namespace detail {
+
+struct receipt_state {
+  std::atomic<std::uint32_t> holders;
+  // Queues that keep credit back, and one more for all holders together.
+  std::atomic<std::uint32_t> creditors;
+  std::shared_ptr<receipt_owner> owner;
+  receipt_run run;
+};
+
+}  // namespace detail
+
+/// Credit that a queue keeps back from a publisher. Letting go of the last one for a run pays it.
+class credit_debt {
+public:
+  credit_debt(credit_debt&& other) noexcept : state_{std::exchange(other.state_, nullptr)} {}
+  credit_debt& operator=(credit_debt&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~credit_debt() {
+    if (state_ == nullptr || state_->creditors.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    state_->owner->credit_paid(state_->run.bytes);
+    delete state_;
+  }
+
+private:
+  friend class receipt;
+  explicit credit_debt(detail::receipt_state* state) noexcept : state_{state} {}
+
+  detail::receipt_state* state_;
+};
+
+/// One holder of the counted completion of a published run. Each batch that carries a part of the
+/// run holds one, from the publisher to the queue, which lets go when it has taken the messages
+/// over (or has sent word that it refuses some). The last one to go completes the run, also when a
+/// batch was destroyed on the way because its queue had just died: no publisher waits for ever.
+class receipt {
+public:
+  static constexpr std::uint32_t max_publishes = 1024;
+
+  receipt() = default;
+  receipt(receipt&& other) noexcept : state_{std::exchange(other.state_, nullptr)} {}
+  receipt& operator=(receipt&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~receipt() { release(); }
+
+  /// The first holder; `owner` is kept until the run is complete and its credit paid.
+  static receipt open(std::shared_ptr<receipt_owner> owner, receipt_run run) {
+    return receipt{new detail::receipt_state{{1}, {1}, std::move(owner), run}};
+  }
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+  /// A second holder.
+  receipt share() const noexcept {
+    state_->holders.fetch_add(1, std::memory_order_relaxed);
+    return receipt{state_};
+  }
+
+  /// The run, which grows while the publisher fills it and is fixed once the publisher has let go.
+  /// Only for the publisher, on its own thread.
+  receipt_run& run() noexcept { return state_->run; }
+
+  /// Who is to be told of refused publishes, and of which AMQP channel: fixed from the start, may
+  /// be asked by any holder.
+  receipt_owner& owner() const noexcept { return *state_->owner; }
+  std::uint16_t channel() const noexcept { return state_->run.channel; }
+  std::uint32_t incarnation() const noexcept { return state_->run.incarnation; }
+  bool same_run(const receipt& other) const noexcept { return state_ == other.state_; }
+
+  /// Lets go of the messages, but keeps the publisher's credit back until the debt is let go too.
+  credit_debt release_owing() && noexcept {
+    state_->creditors.fetch_add(1, std::memory_order_relaxed);
+    credit_debt debt{state_};
+    release();
+    return debt;
+  }
+
+  void release() noexcept {
+    auto* s = std::exchange(state_, nullptr);
+    if (s == nullptr || s->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    // Told before the creditors' count falls: a debt paid at the same time must come second.
+    if (s->creditors.load(std::memory_order_acquire) == 1) {
+      s->owner->completed(s->run, true);
+      delete s;
+      return;
+    }
+    s->owner->completed(s->run, false);
+    credit_debt{s};
+  }
+
+private:
+  explicit receipt(detail::receipt_state* s) noexcept : state_{s} {}
+
+  detail::receipt_state* state_ = nullptr;
+};
+
+}  // namespace baton

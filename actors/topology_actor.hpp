@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "actors/interfaces.hpp"
+#include "actors/node_services.hpp"
+#include "actors/runtime/actor_of.hpp"
+#include "actors/topology/topology_core.hpp"
+
+namespace baton {
+
+struct publish_now;
+using topology_inner_ref =
+    actor_ref<define, queue_ended, connection_ended, ask_topology_report, publish_now>;
+
+/// From the topology to itself: whatever has arrived before it becomes one snapshot.
+struct publish_now {};
+
+/// The actor around the `topology_core`, and the parent of all queues. Changes that arrive together
+/// are published as one snapshot; only then are they answered.
+class topology_actor final : public actor_of<topology_actor, topology_inner_ref> {
+public:
+  /// `ready` is called once, on the home loop, when all that is configured is declared: or with
+  /// what could not be, and against what.
+  topology_actor(caf::actor_config& config, node_services& node,
+                 std::function<void(result<void>)> ready);
+
+  void handle(define& request);
+  void handle(queue_ended& notice);
+  void handle(connection_ended& notice);
+  void handle(ask_topology_report& request);
+  void handle(publish_now&);
+
+protected:
+  void on_start() override;
+  void on_exit() override;
+
+private:
+  defined apply(const define& request);
+  defined declare(const baton::requester& who, queue_declaration asked, loop& home);
+  result<void> declare_configured();
+  void end_queues(const std::vector<shared<queue_entry>>& gone);
+  void want_publish();
+
+  node_services& node_;
+  std::function<void(result<void>)> ready_;
+  topology_core core_;
+  bool publish_wanted_ = false;
+
+  // What is answered once the snapshot is out.
+  std::vector<std::pair<promise<defined>, defined>> defined_;
+  std::vector<std::pair<promise<queue_counts>, queue_counts>> deleted_;
+  std::vector<consumer_ref> last_consumers_;
+};
+
+}  // namespace baton
