@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "config/result.hpp"
+
+namespace baton {
+
+/// Asks a running node through the control socket in its data folder; waits for the whole answer.
+/// `request` is one word ("queues"); the answer is JSON text.
+result<std::string> ask_node(const std::filesystem::path& data_folder, const std::string& request);
+
+}  // namespace baton

@@ -1,0 +1,89 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "cli/check.hpp"
+#include "cli/perf/perf_command.hpp"
+#include "cli/run.hpp"
+#include "cli/status.hpp"
+#include "config/load.hpp"
+
+namespace {
+
+using namespace baton;
+
+/// Where the node that is asked keeps its data: said outright, or as its configuration says.
+struct node_choice {
+  std::string config;
+  std::string data;
+  bool as_json = false;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--config", config, "the node's TOML file, or folder of them");
+    command.add_option("--data", data, "the node's data folder; overrides --config");
+  }
+
+  std::filesystem::path folder() const {
+    if (!data.empty()) return data;
+    if (config.empty()) return default_settings().node.data;
+    auto loaded = load({config}, {});
+    return loaded ? loaded->node.data : default_settings().node.data;
+  }
+};
+
+int dispatch(int argc, char** argv) {
+  CLI::App app{"Baton, a message router."};
+  app.set_version_flag("--version", "baton " BATON_VERSION);
+  app.require_subcommand(1);
+  int exit_code = 0;
+
+  run_options run;
+  auto* run_app =
+      app.add_subcommand("run", "run a node; without a file, a default one on the loopback");
+  run_app->add_option("--config", run.config, "TOML file, or folder of *.toml files");
+  run_app->add_option("--set", run.overrides, "key=value over the file's, e.g. node.name=north");
+  run_app->callback([&] { exit_code = run_command(run, std::cout, std::cerr); });
+
+  std::vector<std::string> checked;
+  auto* check_app = app.add_subcommand("check", "find every mistake in a configuration");
+  check_app->add_option("file", checked, "TOML file, or folder of *.toml files")->required();
+  check_app->callback([&] {
+    exit_code = check_command({checked.begin(), checked.end()}, std::cout, std::cerr);
+  });
+
+  app.add_subcommand("reference", "print every key of the configuration")->callback([] {
+    reference_command(std::cout);
+  });
+
+  node_choice choice;
+  for (const auto& what : questions()) {
+    auto* ask = app.add_subcommand(std::string{what.name}, "show " + std::string{what.help});
+    choice.add_to(*ask);
+    ask->add_flag("--json", choice.as_json, "JSON instead of a table");
+    ask->callback([&] {
+      exit_code = ask_command(what, choice.folder(), choice.as_json, std::cout, std::cerr);
+    });
+  }
+  auto* stop = app.add_subcommand("stop", "drain a running node and end it");
+  choice.add_to(*stop);
+  stop->callback([&] { exit_code = stop_command(choice.folder(), std::cout, std::cerr); });
+
+  perf::add_perf(app, exit_code);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& what) {
+    return app.exit(what);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const std::exception& what) {
+    std::cerr << "baton: " << what.what() << '\n';
+    return 1;
+  }
+}
