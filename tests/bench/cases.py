@@ -1,0 +1,88 @@
+"""What `make bench` measures: each case is a load, as the arguments of `baton perf`."""
+
+from dataclasses import dataclass
+
+CPU = ("broker_cpu_us_per_message", "CPU a message, us")
+PEAK = ("broker_peak_bytes", "peak memory, MB")
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str  # for --only
+    text: str  # for the table
+    arguments: str
+    figure: str  # key of the summary that the ratio is about
+    unit: str
+    more_is_better: bool = True
+    others: tuple = (CPU, PEAK)
+    timed: bool = True  # takes --duration and --warmup
+    relay: bool = False  # the relay can stand in for the broker
+    latency: bool = False  # more turns, and percentiles
+
+
+def throughput(name, text, arguments, **more):
+    return Case(name, text, "throughput " + arguments, "delivered_per_second", "delivered/s", **more)
+
+
+def latency(rate):
+    return Case(f"latency-{rate}", f"latency at {rate:,} messages/s, 16 bytes",
+                f"latency --rate {rate} --size 16", "latency_p50_us", "p50, us", more_is_better=False,
+                others=(("latency_p99_us", "p99, us"), ("latency_p999_us", "p99.9, us"), CPU),
+                relay=True, latency=True)
+
+
+MANUAL = "--ack 100 --prefetch 1000"
+
+CASES = [
+    throughput("1-1", "16 bytes, 1 producer : 1 consumer", "--size 16", relay=True),
+    throughput("1-1-acks", "16 bytes, 1 : 1, acknowledged", f"--size 16 {MANUAL}"),
+    throughput("1-8", "16 bytes, 1 : 8 on one queue", "--size 16 --consumers 8"),
+    throughput("8-1", "16 bytes, 8 : 1 on one queue", "--size 16 --producers 8"),
+    throughput("8-8", "16 bytes, 8 : 8 on one queue", "--size 16 --producers 8 --consumers 8"),
+    throughput("funnel", "300 bytes, 2 : 1 on one queue",
+               f"--size 300 --producers 2 {MANUAL}"),
+    throughput("quad", "300 bytes, 2 : 2 on one queue",
+               f"--size 300 --producers 2 --consumers 2 {MANUAL}"),
+    throughput("confirms", "1 KiB, 1 : 1 with confirms, window 100",
+               f"--size 1024 --confirm 100 {MANUAL}",
+               others=(("confirm_p50_us", "confirm p50, us"), CPU, PEAK)),
+    throughput("fanout-1", "16 bytes, fan-out to 1 queue", "--size 16 --fanout 1"),
+    throughput("fanout-10", "16 bytes, fan-out to 10 queues",
+               "--size 16 --fanout 10 --consumers 10 --consumer-connections 10"),
+    throughput("fanout-100", "16 bytes, fan-out to 100 queues",
+               "--size 16 --fanout 100 --consumers 100 --consumer-connections 10"),
+    throughput("1000-queues", "16 bytes, 1,000 queues, a consumer's connection on each, 10 producers",
+               "--size 16 --queues 1000 --producers 10 --consumers 1000"),
+    latency(1_000),
+    latency(10_000),
+    latency(20_000),
+    Case("idle-connections", "10,000 idle connections", "idle connections --count 10000",
+         "broker_bytes_each", "bytes each", more_is_better=False,
+         others=(("made_per_second", "opened/s"), ("broker_resident_bytes", "resident, MB")), timed=False),
+    Case("idle-queues", "10,000 idle transient queues", "idle queues --count 10000",
+         "broker_bytes_each", "bytes each", more_is_better=False,
+         others=(("made_per_second", "declared/s"), ("broker_resident_bytes", "resident, MB")), timed=False),
+    Case("churn-connections", "connections opened and closed, 10 at a time",
+         "churn connections --connections 10", "cycles_per_second", "connections/s",
+         others=(("cycle_p99_us", "p99, us"), CPU)),
+    Case("churn-queues", "transient queues declared and deleted, over 10 connections",
+         "churn queues --connections 10", "cycles_per_second", "queues/s",
+         others=(("cycle_p99_us", "p99, us"), CPU)),
+    Case("topology", "16 bytes, 1 : 1 through a topic exchange with 100,000 bindings, which another client "
+         "changes 1,000 times/s in turns of 2 s: rate with changes, as a part of the rate without",
+         f"topology --size 16 --bindings 100000 --changes 1000 --turn 2 --confirm 1000 {MANUAL} --warmup 2",
+         "delivered_ratio", "part",
+         others=(("delivered_per_second_off", "without, /s"), ("delivered_per_second_on", "with, /s"),
+                 ("changes_per_second", "changes/s")), timed=False),
+]
+
+
+def settings_of(summary):
+    """Acks, prefetch, durability and connections of a run, as each line of the table says them."""
+    if "acks" not in summary:
+        return f"{summary['connections']} connections" if "connections" in summary else ""
+    acks = "automatic acks" if summary["acks"] == "automatic" else f"acks {summary['acks']}"
+    prefetch = f"prefetch {summary['prefetch']}" if summary["prefetch"] else "no prefetch limit"
+    kept = "durable" if summary["durable"] else "transient"
+    connections = summary["connections"]
+    return f"{acks}, {prefetch}, {kept}, {connections:,} connections"
