@@ -63,9 +63,9 @@ loop::loop(caf::actor_system& system, std::size_t index, const clock& time,
       time_{time},
       sockets_{std::move(sockets)},
       scratch_{std::make_unique_for_overwrite<std::uint8_t[]>(scratch_size)},
-      now_{time.now()},
-      awake_since_{now_},
-      load_since_{now_} {}
+      now_{time.now().time_since_epoch().count()},
+      awake_since_{now()},
+      load_since_{now()} {}
 
 loop::~loop() { discard_leftovers(); }
 
@@ -103,16 +103,17 @@ void loop::flush_deferred() {
 }
 
 void loop::fire_alarm_if_due() {
-  if (now_ < alarm_) return;
+  if (now() < alarm_) return;
   alarm_ = never;
-  if (alarm_handler_ != nullptr) alarm_handler_->on_alarm(now_);
+  if (alarm_handler_ != nullptr) alarm_handler_->on_alarm(now());
 }
 
 // -- turns --------------------------------------------------------------------------------------
 
 void loop::run() {
   as_current guard{this};
-  awake_since_ = load_since_ = now_ = time_.now();
+  look_at_clock();
+  awake_since_ = load_since_ = now();
   while (!stop_.load(std::memory_order_acquire)) run_turn();
   end_actors();
 }
@@ -126,7 +127,7 @@ void loop::run_turn() {
 }
 
 void loop::run_ready_tasks() {
-  const steady_time over = now_ + turn_time;
+  const steady_time over = now() + turn_time;
   routed_in_turn_ = 0;
   std::size_t done = 0;
   inbox_.drain_into(ready_);
@@ -149,14 +150,22 @@ void loop::wait_and_dispatch() {
         alarm_ == never ? nanoseconds{-1} : std::max(nanoseconds{0}, nanoseconds{alarm_ - from});
     sockets_->wait(at_most);
     inbox_.awake();
-    now_ = time_.now();
-    note_load(from, now_);
+    look_at_clock();
+    note_load(from, now());
   } else {
     sockets_->wait(nanoseconds{0});
-    now_ = time_.now();
-    note_load(now_, now_);
+    look_at_clock();
+    note_load(now(), now());
   }
-  sockets_->dispatch(sockets_in_turn);
+  dispatch_sockets();
+}
+
+void loop::dispatch_sockets() {
+  // What sockets bring has to be handled before they bring more.
+  routed_in_turn_ = 0;
+  for (std::size_t i = 0; i < sockets_in_turn && routed_in_turn_ < turn_routed; ++i)
+    if (sockets_->dispatch(1) == 0) break;
+  add(statistics_.routed, routed_in_turn_);
 }
 
 void loop::note_load(steady_time slept_from, steady_time slept_to) noexcept {
@@ -206,13 +215,13 @@ void loop::discard_leftovers() noexcept {
 // -- one step at a time -------------------------------------------------------------------------
 
 std::size_t loop::ready_tasks() noexcept {
-  now_ = time_.now();
+  look_at_clock();
   inbox_.drain_into(ready_);
   return ready_.size();
 }
 
 void loop::run_ready(std::size_t position) {
-  now_ = time_.now();
+  look_at_clock();
   if (loop_task* task = ready_.take(position)) task->run_task(*this);
 }
 

@@ -69,8 +69,7 @@ struct loop_statistics {
 ///     inbox, alarm -> ready actors, for 50 us or 256 routed messages -> flushes -> sockets
 ///
 /// A loop with nothing to do sleeps in its reactor, until a socket, its alarm or another thread has
-/// something. Only `exec_later`, `schedule`, `request_stop`, `statistics` and `load` may be called
-/// from other threads.
+/// something. Only what says so may be called from other threads.
 class loop final : public caf::execution_unit {
 public:
   static constexpr std::chrono::microseconds turn_time{50};
@@ -92,15 +91,18 @@ public:
   timer_actor& timer() noexcept { return *timer_; }
   void set_timer(timer_actor* timer) noexcept { timer_ = timer; }
 
-  /// The time at the beginning of the turn: no system call, at most about a turn old.
-  steady_time now() const noexcept { return now_; }
+  /// The time at the beginning of the turn: no look at a clock, at most about a turn old. Any
+  /// thread.
+  steady_time now() const noexcept {
+    return steady_time{steady_time::duration{now_.load(std::memory_order_relaxed)}};
+  }
   const clock& time() const noexcept { return time_; }
 
   /// Memory for what is looked at within one call, above all what a socket has to say. Any call may
   /// overwrite it.
   std::span<std::uint8_t> scratch() noexcept { return {scratch_.get(), scratch_size}; }
 
-  /// Messages that an actor has routed; 256 of them end the turn.
+  /// Messages that an actor has routed, in a handler or a callback; 256 of them end the turn.
   void count_routed(std::size_t messages) noexcept { routed_in_turn_ += messages; }
 
   /// `work.flush()` once, when nothing is ready any more or the turn ends. Deferring twice is once.
@@ -115,10 +117,12 @@ public:
   /// Runs `task` soon, on this loop. Any thread. From its own thread there is no atomic operation;
   /// from another one a system call only when the loop sleeps.
   void schedule(loop_task& task) noexcept;
+  /// The same for what is CAF's. Any thread.
   void exec_later(caf::resumable* job) override;
 
   /// Share of the time that the loop was busy, lately (over about 100 ms), from 0 to 1. Any thread.
   double load() const noexcept { return load_.load(std::memory_order_relaxed); }
+  /// Any thread.
   loop_statistics& statistics() noexcept { return statistics_; }
 
   /// How many messages an actor handles before the next one's turn.
@@ -129,6 +133,7 @@ public:
 
   /// Takes turns until a stop is requested, then ends the actors that still live here.
   void run();
+  /// Any thread.
   void request_stop() noexcept;
   /// Drops what arrived after `run` had returned. No other loop runs any more.
   void discard_leftovers() noexcept;
@@ -160,6 +165,10 @@ private:
 
   void run_turn();
   void run_ready_tasks();
+  void dispatch_sockets();
+  void look_at_clock() noexcept {
+    now_.store(time_.now().time_since_epoch().count(), std::memory_order_relaxed);
+  }
   void wait_and_dispatch();
   void note_load(steady_time slept_from, steady_time slept_to) noexcept;
 
@@ -171,7 +180,7 @@ private:
   std::unique_ptr<std::uint8_t[]> scratch_;
   timer_actor* timer_ = nullptr;
 
-  steady_time now_;
+  std::atomic<steady_time::rep> now_;
   std::size_t routed_in_turn_ = 0;
   std::size_t quantum_ = 32;
   task_list ready_;

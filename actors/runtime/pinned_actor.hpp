@@ -34,7 +34,7 @@ public:
   template <class Work>
   void enter(Work&& work) {
     if (is_in_handler_) return std::forward<Work>(work)();
-    if (has_ended()) return;
+    if (has_ended() || !activate(&home_)) return;  // the first one also starts it
     caf::strong_actor_ptr alive{ctrl()};
     is_in_handler_ = true;
     try {

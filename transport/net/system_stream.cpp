@@ -58,7 +58,9 @@ public:
       message.msg_iov = vectors;
       message.msg_iovlen = count;
       ssize_t sent = 0;
-      do sent = ::sendmsg(socket(), &message, MSG_NOSIGNAL);
+      do
+        sent = count == 1 ? ::send(socket(), vectors[0].iov_base, offered, MSG_NOSIGNAL)
+                          : ::sendmsg(socket(), &message, MSG_NOSIGNAL);
       while (sent < 0 && errno == EINTR);
       if (sent < 0 && errno != EAGAIN) return fail(errno), io_result{io_status::failed, written};
       has_room_ = sent >= 0 && static_cast<std::size_t>(sent) == offered;

@@ -226,6 +226,30 @@ TEST_CASE("an actor lives on when nobody knows it, until it quits") {
   CHECK_FALSE(weak.lock());
 }
 
+TEST_CASE("a callback that comes before the first message starts its actor") {
+  simulated_runtime world;
+  struct starter final : actor_of<starter, actor_ref<halt>> {
+    using actor_of::actor_of;
+    void handle(halt&) { quit(); }
+    void on_start() override { ++started; }
+    int started = 0;
+  };
+  const auto one = spawn<starter>(world.at(0));
+  auto& self = static_cast<starter&>(*one.actor());
+  int started_before = 0;
+  {
+    const loop::as_current here{&world.at(0)};
+    self.enter([&] { started_before = self.started; });
+  }
+  REQUIRE(world.run_until_idle());
+  CHECK(started_before == 1);
+  CHECK(self.started == 1);
+  one.send(halt{});
+  REQUIRE(world.run_until_idle());
+  self.enter([&] { ++started_before; });
+  CHECK(started_before == 1);
+}
+
 TEST_CASE("a stop overtakes what waits in the mailbox") {
   simulated_runtime world;
   std::vector<int> seen;
