@@ -36,9 +36,10 @@ struct fixture {
 
   std::array<std::uint8_t, 16> random() {
     std::array<std::uint8_t, 16> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<std::uint8_t>(
-          state = state * 6364136223846793005u + 1442695040888963407u >> 33);
+    for (auto& byte : bytes) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      byte = static_cast<std::uint8_t>(state >> 33);
+    }
     return bytes;
   }
   static topology_core::make_target targets() {
