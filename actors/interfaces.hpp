@@ -218,7 +218,7 @@ struct queue_gone {};
 /// All queues have taken over, or have refused, what was published in `run`.
 struct published {
   receipt_run run;
-  bool credit_returned = true;
+  credit_state credit = credit_state::returned;
 };
 
 /// A queue refuses some publishes. Arrives ahead of the `published` that covers them.
@@ -228,9 +228,10 @@ struct publishes_refused {
   std::vector<std::uint64_t> sequences;
 };
 
-/// Credit that a queue at its share of memory had kept back.
+/// Credit that a queue had kept back.
 struct credit_paid {
   std::uint64_t bytes = 0;
+  credit_state credit = credit_state::withheld;
 };
 
 struct login_checked {

@@ -6,6 +6,16 @@ namespace baton {
 
 namespace {
 
+// While consumers take messages as fast as their sockets do, publishers are paced to them: a
+// backlog that outgrows the caches makes every message cost twice as much. Consumers that are slow
+// for another reason, or whose sockets stand still, pace nobody: queues are there to hold what they
+// do not take.
+constexpr std::uint64_t pace_backlog = 4096;  // messages
+constexpr std::chrono::milliseconds pace_patience{20};
+
+// How many messages may arrive before they are handed out, whatever else waits in the mailbox.
+constexpr std::size_t dispatch_at = 512;
+
 constexpr std::uint16_t access_refused = 403;
 constexpr std::uint16_t not_found = 404;
 constexpr std::uint16_t precondition_failed = 406;
@@ -32,7 +42,8 @@ queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry, st
       share_{share},
       topology_{std::move(topology)},
       core_{{entry.arguments, entry.auto_delete}, now()},
-      timer_{*this, [this] { on_due(); }} {
+      timer_{*this, [this] { on_due(); }},
+      pace_timer_{*this, [this] { pay_debts(); }} {
   core_.set_share(share);
 }
 
@@ -46,6 +57,7 @@ refusal queue_actor::refused(queue_refusal why) const {
 
 void queue_actor::handle(publish& request) {
   home().count_routed(request.messages.size());
+  undispatched_ += request.messages.size();
   auto refused_mask = core_.publish(std::move(request.messages), now());
   if (refused_mask != 0) {
     std::vector<std::uint64_t> sequences;
@@ -54,8 +66,15 @@ void queue_actor::handle(publish& request) {
     request.done.owner().refused(request.done.channel(), request.done.incarnation(),
                                  std::move(sequences));
   }
-  if (core_.over_share()) debts_.push_back(std::move(request.done).release_owing());
-  want_dispatch();
+  if (core_.over_share())
+    debts_.push_back(std::move(request.done).release_owing(credit_state::withheld));
+  else if (consumers_catch_up())
+    paced_.push_back(std::move(request.done).release_owing(credit_state::paced));
+  // Behind a long row of publishes consumers would wait for all of them.
+  if (undispatched_ >= dispatch_at)
+    dispatch();
+  else
+    want_dispatch();
 }
 
 void queue_actor::handle(settle& request) {
@@ -65,6 +84,7 @@ void queue_actor::handle(settle& request) {
 
 void queue_actor::handle(grant& request) {
   core_.grant(request.consumer, request.bytes);
+  last_grant_ = home().now();
   want_dispatch();
 }
 
@@ -75,6 +95,11 @@ void queue_actor::want_dispatch() {
 
 void queue_actor::handle(dispatch_now&) {
   dispatch_wanted_ = false;
+  dispatch();
+}
+
+void queue_actor::dispatch() {
+  undispatched_ = 0;
   core_.dispatch(now(), [this](lease_batch&& leases) {
     home().count_routed(leases.size());
     if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
@@ -83,10 +108,20 @@ void queue_actor::handle(dispatch_now&) {
   arm_timer();
 }
 
+bool queue_actor::consumers_catch_up() const {
+  return core_.ready() > pace_backlog && home().now() - last_grant_ < pace_patience &&
+         core_.waits_for_sockets();
+}
+
 void queue_actor::pay_debts() {
   // Three quarters: publishers that are let go one message at a time would cost more than they
   // bring.
   if (!debts_.empty() && core_.statistics().held_bytes * 4 <= share_ * 3) debts_.clear();
+  if (paced_.empty()) return;
+  if (!consumers_catch_up())
+    paced_.clear();
+  else if (!pace_timer_.is_armed())
+    pace_timer_.arm(pace_patience);
 }
 
 void queue_actor::handle(subscribe& request) {
@@ -216,7 +251,9 @@ void queue_actor::close(consumer_id except) {
 void queue_actor::on_exit() {
   timer_.cancel();
   subscriptions_.clear();
+  pace_timer_.cancel();
   debts_.clear();
+  paced_.clear();
   topology_ = {};
 }
 

@@ -48,11 +48,13 @@ private:
   queue_core::moment now() const;
   refusal refused(queue_refusal why) const;
   void want_dispatch();
+  void dispatch();
   void forget_subscription(consumer_id which);
   const consumer_ref* find_subscription(consumer_id which) const;
   void arm_timer();
   void on_due();
   void pay_debts();
+  bool consumers_catch_up() const;
 
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});
@@ -66,9 +68,13 @@ private:
   queue_core core_;
   std::vector<subscription> subscriptions_;  // few: found by a walk from the last one found
   mutable std::size_t last_found_ = 0;
-  std::vector<credit_debt> debts_;  // of publishers who wait
+  std::vector<credit_debt> debts_;  // to publishers who wait, at the share of memory
+  std::vector<credit_debt> paced_;  // to publishers who wait for the consumers' sockets
+  steady_time last_grant_{};
   bool dispatch_wanted_ = false;
+  std::size_t undispatched_ = 0;  // messages since the last dispatch
   timer timer_;
+  timer pace_timer_;
   queue_core::moment armed_for_ = queue_core::never;
 };
 

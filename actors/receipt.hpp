@@ -18,14 +18,20 @@ struct receipt_run {
   std::uint64_t bytes = 0;  // credit that comes back with it
 };
 
+/// What became of the credit that a run had cost.
+enum class credit_state : std::uint8_t {
+  returned,  ///< it is there again
+  paced,     ///< a queue keeps it back for a moment, until its consumers' sockets have caught up
+  withheld,  ///< a queue at its share of memory keeps it back
+};
+
 /// The publisher's side of its receipts. Called on whichever thread lets go last.
 class receipt_owner {
 public:
-  /// Every queue has taken over what was published in `run`. `credit_returned`: its bytes are
-  /// credit again; otherwise a queue at its share of memory keeps them back, and `credit_paid`
-  /// follows.
-  virtual void completed(receipt_run run, bool credit_returned) noexcept = 0;
-  virtual void credit_paid(std::uint64_t bytes) noexcept = 0;
+  /// Every queue has taken over what was published in `run`. Unless the credit has come back with
+  /// it, `credit_paid` follows, with the same `credit`.
+  virtual void completed(receipt_run run, credit_state credit) noexcept = 0;
+  virtual void credit_paid(std::uint64_t bytes, credit_state credit) noexcept = 0;
   /// A queue has refused some; arrives ahead of the `completed` that covers them.
   virtual void refused(std::uint16_t channel, std::uint32_t incarnation,
                        std::vector<std::uint64_t> sequences) noexcept = 0;
@@ -42,6 +48,7 @@ struct receipt_state {
   std::atomic<std::uint32_t> holders;
   // Queues that keep credit back, and one more for all holders together.
   std::atomic<std::uint32_t> creditors;
+  std::atomic<credit_state> credit{credit_state::returned};
   std::shared_ptr<receipt_owner> owner;
   receipt_run run;
 };
@@ -58,7 +65,7 @@ public:
   }
   ~credit_debt() {
     if (state_ == nullptr || state_->creditors.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    state_->owner->credit_paid(state_->run.bytes);
+    state_->owner->credit_paid(state_->run.bytes, state_->credit.load(std::memory_order_relaxed));
     delete state_;
   }
 
@@ -87,7 +94,8 @@ public:
 
   /// The first holder; `owner` is kept until the run is complete and its credit paid.
   static receipt open(std::shared_ptr<receipt_owner> owner, receipt_run run) {
-    return receipt{new detail::receipt_state{{1}, {1}, std::move(owner), run}};
+    return receipt{
+        new detail::receipt_state{{1}, {1}, {credit_state::returned}, std::move(owner), run}};
   }
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -110,8 +118,11 @@ public:
   bool same_run(const receipt& other) const noexcept { return state_ == other.state_; }
 
   /// Lets go of the messages, but keeps the publisher's credit back until the debt is let go too.
-  credit_debt release_owing() && noexcept {
+  /// `why`: paced or withheld.
+  credit_debt release_owing(credit_state why) && noexcept {
     state_->creditors.fetch_add(1, std::memory_order_relaxed);
+    if (state_->credit.load(std::memory_order_relaxed) != credit_state::withheld)
+      state_->credit.store(why, std::memory_order_relaxed);
     credit_debt debt{state_};
     release();
     return debt;
@@ -122,11 +133,11 @@ public:
     if (s == nullptr || s->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     // Told before the creditors' count falls: a debt paid at the same time must come second.
     if (s->creditors.load(std::memory_order_acquire) == 1) {
-      s->owner->completed(s->run, true);
+      s->owner->completed(s->run, credit_state::returned);
       delete s;
       return;
     }
-    s->owner->completed(s->run, false);
+    s->owner->completed(s->run, s->credit.load(std::memory_order_relaxed));
     credit_debt{s};
   }
 

@@ -78,7 +78,7 @@ struct limit_settings {
   std::uint32_t max_bindings = 2'000'000;
 
   // Bytes in flight.
-  byte_count publish_credit = 1_MiB;     ///< published on a connection, not yet accepted by queues
+  byte_count publish_credit = 256_KiB;     ///< published on a connection, not yet accepted by queues
   byte_count publish_reserve = 1_MiB;    ///< that a blocked connection reads on, for its acks
   byte_count delivery_credit = 256_KiB;  ///< leased to a consumer, not yet written to its socket
   byte_count max_unsent = 4_MiB;         ///< waiting for a socket; beyond it the client is not read

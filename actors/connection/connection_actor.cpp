@@ -22,10 +22,12 @@ class connection_actor::receipts final : public receipt_owner {
 public:
   explicit receipts(connection_ref to) : to_{std::move(to)} {}
 
-  void completed(receipt_run run, bool credit_returned) noexcept override {
-    to_.send(published{run, credit_returned});
+  void completed(receipt_run run, credit_state credit) noexcept override {
+    to_.send(published{run, credit});
   }
-  void credit_paid(std::uint64_t bytes) noexcept override { to_.send(baton::credit_paid{bytes}); }
+  void credit_paid(std::uint64_t bytes, credit_state credit) noexcept override {
+    to_.send(baton::credit_paid{bytes, credit});
+  }
   void refused(std::uint16_t channel, std::uint32_t incarnation,
                std::vector<std::uint64_t> publishes) noexcept override {
     to_.send(publishes_refused{channel, incarnation, std::move(publishes)});
@@ -123,7 +125,12 @@ void connection_actor::look_at_credit() {
     waiting_for_memory_ = true;
     context_.node.supervisor.send(memory_is_short{context_.id});
   }
-  const bool hold = waiting_for_memory_ || context_.in_flight >= limits.publish_credit.value;
+  const bool spent = context_.in_flight >= limits.publish_credit.value;
+  // Out of credit for a moment, and nothing but publishes to come: whoever only publishes is best
+  // left in the kernel's buffers.
+  const bool only_publishes = context_.consumers == 0 && !has_unsettled();
+  const bool breather = spent && !waiting_for_memory_ && runs_withheld_ == 0 && only_publishes;
+  const bool hold = waiting_for_memory_ || (spent && !breather);
   if (hold != machine_.publishes_held() && !retry_.is_armed()) machine_.hold_publishes(hold);
 
   // A body that found no room has made the machine hold: nobody will tell us when there is some.
@@ -132,7 +139,7 @@ void connection_actor::look_at_credit() {
   const bool held_back = machine_.publishes_held() && machine_.reserve_used() > 0;
   tell_blocked(held_back && (waiting_for_memory_ || runs_withheld_ > 0));
 
-  const bool pause = machine_.reserve_used() >= limits.publish_reserve.value ||
+  const bool pause = breather || machine_.reserve_used() >= limits.publish_reserve.value ||
                      !machine_.wants_input() || output_.pending() >= limits.max_unsent.value;
   if (pause != reading_paused_) {
     reading_paused_ = pause;

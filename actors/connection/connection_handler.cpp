@@ -167,10 +167,8 @@ void connection_actor::content_end(amqp091::channel_number number) {
 
 void connection_actor::handle(published& notice) {
   act([&] {
-    if (notice.credit_returned)
-      context_.in_flight -= notice.run.bytes;
-    else
-      ++runs_withheld_;
+    if (notice.credit == credit_state::returned) context_.in_flight -= notice.run.bytes;
+    if (notice.credit == credit_state::withheld) ++runs_withheld_;
     if (auto* c = channel_of(std::uint64_t{notice.run.incarnation} << 16 | notice.run.channel))
       c->completed(notice.run);
   });
@@ -184,7 +182,7 @@ void connection_actor::handle(publishes_refused& notice) {
 void connection_actor::handle(credit_paid& notice) {
   act([&] {
     context_.in_flight -= notice.bytes;
-    --runs_withheld_;
+    if (notice.credit == credit_state::withheld) --runs_withheld_;
   });
 }
 

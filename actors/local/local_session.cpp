@@ -10,10 +10,12 @@ class local_session::receipts final : public receipt_owner {
 public:
   explicit receipts(local_session_ref to) : to_{std::move(to)} {}
 
-  void completed(receipt_run run, bool credit_returned) noexcept override {
-    to_.send(published{run, credit_returned});
+  void completed(receipt_run run, credit_state credit) noexcept override {
+    to_.send(published{run, credit});
   }
-  void credit_paid(std::uint64_t bytes) noexcept override { to_.send(baton::credit_paid{bytes}); }
+  void credit_paid(std::uint64_t bytes, credit_state credit) noexcept override {
+    to_.send(baton::credit_paid{bytes, credit});
+  }
   void refused(std::uint16_t channel, std::uint32_t incarnation,
                std::vector<std::uint64_t> publishes) noexcept override {
     to_.send(publishes_refused{channel, incarnation, std::move(publishes)});
@@ -153,7 +155,7 @@ std::int64_t local_session::credit() const {
 
 void local_session::handle(published& notice) {
   accepted_ += notice.run.count;
-  if (notice.credit_returned) give_credit_back(notice.run.bytes);
+  if (notice.credit == credit_state::returned) give_credit_back(notice.run.bytes);
 }
 
 void local_session::handle(publishes_refused& notice) { refused_ += notice.sequences.size(); }

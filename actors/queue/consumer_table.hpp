@@ -65,6 +65,13 @@ public:
   /// `i`, which was in front, has taken a message: it goes to the end of its ring or leaves it.
   void took(index i) noexcept;
 
+  /// Whether a subscriber has used up its byte credit.
+  bool any_without_bytes() const noexcept {
+    for (const auto& [id, i] : by_id_)
+      if (entries_[i].subscribed && entries_[i].balance <= 0) return true;
+    return false;
+  }
+
   /// All subscribers, in the order of their ids.
   std::vector<consumer_id> subscribers() const;
 

@@ -158,6 +158,13 @@ public:
   /// idle time of a loop, and for when memory is short.
   std::uint64_t repack(std::size_t chunks);
 
+  /// Messages wait although there are consumers, and at least one of these only waits for its
+  /// socket: it has used up its byte credit, not its window.
+  bool waits_for_sockets() const noexcept {
+    return totals_.ready > 0 && consumers_.front() == consumer_table::none &&
+           consumers_.any_without_bytes();
+  }
+
   // -- What others ask ----------------------------------------------------------------------------
 
   std::uint64_t ready() const noexcept { return totals_.ready; }

@@ -13,12 +13,12 @@ struct recorder : receipt_owner {
   std::uint64_t paid = 0;
   receipt_run last;
 
-  void completed(receipt_run run, bool credit_returned) noexcept override {
+  void completed(receipt_run run, credit_state credit) noexcept override {
     ++completions;
-    credit_came_along = credit_returned;
+    credit_came_along = credit == credit_state::returned;
     last = run;
   }
-  void credit_paid(std::uint64_t bytes) noexcept override { paid += bytes; }
+  void credit_paid(std::uint64_t bytes, credit_state) noexcept override { paid += bytes; }
   void refused(std::uint16_t, std::uint32_t, std::vector<std::uint64_t>) noexcept override {}
 };
 
@@ -49,8 +49,8 @@ TEST_CASE("a debt delays the credit, not the completion") {
   auto owner = std::make_shared<recorder>();
   auto first = receipt::open(owner, {1, 1, 1, 1, 700});
   auto second = first.share();
-  std::optional debt{std::move(first).release_owing()};
-  std::optional other{std::move(second).release_owing()};
+  std::optional debt{std::move(first).release_owing(credit_state::withheld)};
+  std::optional other{std::move(second).release_owing(credit_state::withheld)};
   CHECK(owner->completions == 1);
   CHECK_FALSE(owner->credit_came_along);
   other.reset();
@@ -63,7 +63,7 @@ TEST_CASE("a debt that is paid before the run is complete leaves the credit to t
   auto owner = std::make_shared<recorder>();
   auto first = receipt::open(owner, {1, 1, 1, 1, 700});
   auto second = first.share();
-  { auto debt = std::move(first).release_owing(); }
+  { auto debt = std::move(first).release_owing(credit_state::withheld); }
   CHECK(owner->completions == 0);
   second.release();
   CHECK(owner->completions == 1);
@@ -74,7 +74,7 @@ TEST_CASE("a debt that is paid before the run is complete leaves the credit to t
 TEST_CASE("the owner of a receipt lives until its credit is paid") {
   auto owner = std::make_shared<recorder>();
   std::weak_ptr<recorder> watched = owner;
-  std::optional debt{receipt::open(std::move(owner), {}).release_owing()};
+  std::optional debt{receipt::open(std::move(owner), {}).release_owing(credit_state::withheld)};
   CHECK_FALSE(watched.expired());
   debt.reset();
   CHECK(watched.expired());
