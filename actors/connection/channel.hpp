@@ -117,7 +117,7 @@ private:
     bool cancelling = false;
     std::int32_t priority = 0;
     std::uint32_t prefetch = 0;
-    amqp091::deliver_prefix prefix;
+    std::optional<amqp091::deliver_encoder> encoder;
     std::uint64_t in_output = 0;  // footprint of deliveries that the socket has not taken
     std::uint64_t delivered = 0;
 

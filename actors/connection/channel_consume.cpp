@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "actors/connection/channel_checks.hpp"
 #include "actors/connection/generated_name.hpp"
@@ -87,7 +88,7 @@ void amqp_channel::start_consumer(const methods::basic_consume& asked, const que
   started->priority = priority;
   started->prefetch = windows_.for_new_consumer();
   started->holder = take_holder({started->id, queue, 0, true, false});
-  started->prefix = amqp091::deliver_prefix{number_, started->tag};
+  started->encoder.emplace(number_, started->tag, context_.machine.frame_max());
   started->actor = baton::spawn<consumer_actor>(context_.home, started->id, queue, context_.sink,
                                                 limits.delivery_credit.value);
 
@@ -124,7 +125,7 @@ void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
   started->no_ack = true;
   started->no_wait = asked.no_wait;
   started->holder = take_holder({started->id, {}, 0, true, false});
-  started->prefix = amqp091::deliver_prefix{number_, started->tag};
+  started->encoder.emplace(number_, started->tag, context_.machine.frame_max());
   started->actor =
       baton::spawn<consumer_actor>(context_.home, started->id, queue_ref{}, context_.sink,
                                    context_.limits().delivery_credit.value);
@@ -242,15 +243,13 @@ void amqp_channel::settle_undelivered(consumer& c, const lease_batch& leases, st
 }
 
 void amqp_channel::encode_delivery(consumer& to, std::uint64_t tag, const lease& what) {
-  context_.output.deliver(to.prefix, tag, what.redelivered, what.content,
-                          context_.machine.frame_max());
+  context_.output.deliver(*to.encoder, tag, what.redelivered, what.content);
 }
 
 void amqp_channel::deliver_reply(consumer_id to, batch messages) {
   auto* c = find(to);
   if (c == nullptr || closed_) return;
-  for (const auto& m : messages)
-    context_.output.deliver(c->prefix, unsettled_.skip(), false, m, context_.machine.frame_max());
+  for (const auto& m : messages) context_.output.deliver(*c->encoder, unsettled_.skip(), false, m);
   c->delivered += messages.size();
   context_.delivered += messages.size();
 }
@@ -283,8 +282,12 @@ void amqp_channel::on(const methods::basic_get& asked) {
       auto tag = no_ack ? unsettled_.skip() : unsettled_.record({l.number, h.id, index});
       if (!no_ack) ++h.unsettled;
       ++context_.delivered;
-      context_.output.get_ok(number_, tag, l.redelivered, l.content, got.remaining,
-                             context_.machine.frame_max());
+      const auto remaining = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(got.remaining, std::numeric_limits<std::uint32_t>::max()));
+      context_.output.send_content(number_,
+                                   methods::basic_get_ok{tag, l.redelivered, l.content.exchange(),
+                                                         l.content.routing_key(), remaining},
+                                   l.content, context_.machine.frame_max());
     }
   };
   queue.send(fetch{holders_[index].id, asked.no_ack, {context_.self, ticket()}});

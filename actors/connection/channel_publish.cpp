@@ -159,8 +159,11 @@ std::uint64_t amqp_channel::begin_publish(const message& content) {
 }
 
 void amqp_channel::send_return(const message& content) {
-  context_.output.returned(number_, static_cast<std::uint16_t>(reply_code::no_route), "NO_ROUTE",
-                           content, context_.machine.frame_max());
+  context_.output.send_content(
+      number_,
+      methods::basic_return{static_cast<std::uint16_t>(reply_code::no_route), "NO_ROUTE",
+                            content.exchange(), content.routing_key()},
+      content, context_.machine.frame_max());
 }
 
 // ---- confirms

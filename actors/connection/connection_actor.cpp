@@ -84,11 +84,15 @@ void connection_actor::read(std::size_t at_most) {
   switch (got.status) {
     case io_status::would_block:
       return;
-    case io_status::ok:
-      return act([&] {
+    case io_status::ok: {
+      const auto before = context_.published;
+      act([&] {
         context_.local.writer.expect(got.bytes);
         machine_.feed(scratch.first(got.bytes));
       });
+      home().count_routed(context_.published - before);
+      return;
+    }
     case io_status::closed:
     case io_status::failed:
       break;

@@ -1,75 +1,40 @@
 #include "actors/connection/output.hpp"
 
-#include <algorithm>
-
 #include "storage/memory_account.hpp"
 
 namespace baton {
 
 connection_output::~connection_output() { reset(); }
 
-void connection_output::deliver(const amqp091::deliver_prefix& to, std::uint64_t delivery_tag,
-                                bool redelivered, const message& content, std::uint32_t frame_max) {
-  amqp091::encode_deliver_head(frames(), to, delivery_tag, redelivered, content.exchange(),
-                               content.routing_key(), content.properties(), content.body_size());
-  body(to.channel(), content, frame_max);
+connection_output::pieces_of::pieces_of(const message& content)
+    : size_{content.body_size()}, small_{content.small_body()} {
+  if (content.large() == nullptr) {
+    pieces_ = {&small_, small_.empty() ? std::size_t{0} : std::size_t{1}};
+    return;
+  }
+  // Nobody encodes while another is encoding.
+  thread_local std::vector<byte_view> pieces;
+  pieces.clear();
+  content.for_each_body_piece([&](byte_view piece) { pieces.push_back(piece); });
+  pieces_ = pieces;
 }
 
-void connection_output::get_ok(std::uint16_t channel, std::uint64_t delivery_tag, bool redelivered,
-                               const message& content, std::uint64_t remaining,
-                               std::uint32_t frame_max) {
-  amqp091::encode_method(
-      frames(), channel,
-      amqp091::methods::basic_get_ok{
-          delivery_tag, redelivered, content.exchange(), content.routing_key(),
-          static_cast<std::uint32_t>(std::min<std::uint64_t>(remaining, UINT32_MAX))});
-  amqp091::encode_content_header(frames(), channel, content.properties(), content.body_size());
-  body(channel, content, frame_max);
+void connection_output::deliver(const amqp091::deliver_encoder& to, std::uint64_t delivery_tag,
+                                bool redelivered, const message& content) {
+  const amqp091::delivery_view delivery{delivery_tag, redelivered, content.exchange(),
+                                        content.routing_key(), content.properties()};
+  if (content.large() == nullptr) return to.encode(frames(), delivery, content.small_body());
+  const pieces_of body{content};
+  to.encode(frames(), splices_, delivery, body.view());
+  hold(content);
 }
 
-void connection_output::returned(std::uint16_t channel, std::uint16_t code, std::string_view text,
-                                 const message& content, std::uint32_t frame_max) {
-  amqp091::encode_method(
-      frames(), channel,
-      amqp091::methods::basic_return{code, text, content.exchange(), content.routing_key()});
-  amqp091::encode_content_header(frames(), channel, content.properties(), content.body_size());
-  body(channel, content, frame_max);
+void connection_output::hold(const message& content) {
+  if (splices_counted_ == splices_.size()) return;
+  for (; splices_counted_ < splices_.size(); ++splices_counted_)
+    spliced_bytes_ += splices_[splices_counted_].bytes.size();
+  kept_.push_back({appended(), content.fork()});
 }
-
-void connection_output::body(std::uint16_t channel, const message& content,
-                             std::uint32_t frame_max) {
-  const auto* large = content.large();
-  if (large == nullptr)
-    return amqp091::encode_body(frames(), channel, content.small_body(), frame_max);
-
-  const auto capacity = amqp091::body_frame_capacity(frame_max);
-  std::uint64_t left = large->size();
-  std::size_t frame_left = 0;
-  auto begin_frame = [&] {
-    frame_left = static_cast<std::size_t>(std::min<std::uint64_t>(capacity, left));
-    amqp091::encode_body_frame_head(frames(), channel, static_cast<std::uint32_t>(frame_left));
-  };
-  begin_frame();
-  large->for_each_piece([&](byte_view piece) {
-    while (!piece.empty()) {
-      if (frame_left == 0) begin_frame();
-      const auto part = piece.first(std::min(piece.size(), frame_left));
-      splice(part);
-      piece = piece.subspan(part.size());
-      frame_left -= part.size();
-      left -= part.size();
-      if (frame_left == 0) amqp091::encode_frame_end(frames());
-    }
-  });
-  keep(content.fork());
-}
-
-void connection_output::splice(byte_view piece) {
-  splices_.push_back({frames().size(), piece});
-  spliced_bytes_ += piece.size();
-}
-
-void connection_output::keep(message holder) { kept_.push_back({appended(), std::move(holder)}); }
 
 void connection_output::gather(std::vector<byte_view>& pieces) const {
   auto skip = written_;
@@ -85,7 +50,7 @@ void connection_output::gather(std::vector<byte_view>& pieces) const {
   auto frames = buffer_.view();
   for (const auto& s : splices_) {
     add(frames.subspan(at, s.at - at));
-    add(s.piece);
+    add(s.bytes);
     at = s.at;
   }
   add(frames.subspan(at));
@@ -119,6 +84,7 @@ void connection_output::reset() {
   written_before_ += std::exchange(written_, 0);
   splices_.clear();
   spliced_bytes_ = 0;
+  splices_counted_ = 0;
   kept_.clear();
   memory_account::of_this_thread().freed(std::exchange(accounted_, 0));
   pool_.give_back(std::exchange(buffer_, {}));

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "storage/message.hpp"
-#include "transport/amqp091/content_encoder.hpp"
+#include "transport/amqp091/encode.hpp"
 #include "transport/amqp091/wire.hpp"
 #include "transport/net/stream.hpp"
 
@@ -46,13 +46,18 @@ public:
     if (buffer_.capacity() == 0) buffer_ = pool_.take();
     return buffer_;
   }
-  /// Appends a whole content behind its method: header and body of `content`.
-  void deliver(const amqp091::deliver_prefix& to, std::uint64_t delivery_tag, bool redelivered,
-               const message& content, std::uint32_t frame_max);
-  void get_ok(std::uint16_t channel, std::uint64_t delivery_tag, bool redelivered,
-              const message& content, std::uint64_t remaining, std::uint32_t frame_max);
-  void returned(std::uint16_t channel, std::uint16_t code, std::string_view text,
-                const message& content, std::uint32_t frame_max);
+  /// Appends a deliver. A large body stays where it lies; `content` is held until it is written.
+  void deliver(const amqp091::deliver_encoder& to, std::uint64_t delivery_tag, bool redelivered,
+               const message& content);
+  /// Appends another method that carries a content: get-ok, return.
+  template <class Method>
+  void send_content(std::uint16_t channel, const Method& method, const message& content,
+                    std::uint32_t frame_max) {
+    const pieces_of body{content};
+    amqp091::encode_content(frames(), splices_, channel, method, content.properties(), body.view(),
+                            frame_max);
+    hold(content);
+  }
 
   bool empty() const noexcept { return pending() == 0; }
   /// Bytes that wait for the socket.
@@ -64,9 +69,16 @@ public:
   io_status flush(stream& socket);
 
 private:
-  struct spliced {
-    std::size_t at = 0;  // offset in the buffer that the piece stands before
-    byte_view piece;
+  /// The pieces of a message's body, as encoders take them.
+  class pieces_of {
+  public:
+    explicit pieces_of(const message& content);
+    amqp091::body_pieces view() const noexcept { return {pieces_, size_}; }
+
+  private:
+    std::span<const byte_view> pieces_;
+    std::uint64_t size_;
+    byte_view small_;
   };
   struct kept {
     std::uint64_t until = 0;  // bytes of all that was appended
@@ -74,18 +86,17 @@ private:
   };
 
   std::uint64_t appended() const noexcept { return buffer_.size() + spliced_bytes_; }
-  void body(std::uint16_t channel, const message& content, std::uint32_t frame_max);
-  void splice(byte_view piece);
-  void keep(message holder);
+  void hold(const message& content);
   void gather(std::vector<byte_view>& pieces) const;
   void account();
   void reset();
 
   buffer_pool& pool_;
   amqp091::output_buffer buffer_;
-  std::vector<spliced> splices_;
+  std::vector<amqp091::splice> splices_;
   std::vector<kept> kept_;
   std::uint64_t spliced_bytes_ = 0;
+  std::size_t splices_counted_ = 0;
   std::uint64_t written_ = 0;  // of what is in buffer_ and splices_
   std::uint64_t written_before_ = 0;
   std::uint64_t accounted_ = 0;
