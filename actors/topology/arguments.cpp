@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/nearest.hpp"
 #include "transport/amqp091/field_table.hpp"
 
 namespace baton {
@@ -222,20 +223,6 @@ queue_arguments meaning_of(const field_table& all) {
   return made;
 }
 
-/// Insertions, deletions and replacements that turn one name into the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 result<queue_arguments, refusal> parse_queue_arguments(const field_table& arguments,
@@ -275,17 +262,11 @@ std::span<const std::string_view> known_exchange_arguments() { return exchange_n
 
 std::vector<unknown_argument> unknown_arguments(const field_table& arguments,
                                                 std::span<const std::string_view> known) {
+  const std::vector<std::string_view> words{known.begin(), known.end()};
   std::vector<unknown_argument> unknown;
   for (const auto& [name, value] : arguments) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string_view nearest;
-    std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
-    for (std::string_view candidate : known)
-      if (const std::size_t steps = distance(name, candidate); steps < best) {
-        best = steps;
-        nearest = candidate;
-      }
-    unknown.push_back({name, nearest});
+    unknown.push_back({name, nearest(name, words).value_or(std::string_view{})});
   }
   return unknown;
 }

@@ -75,8 +75,8 @@ const binding* binding_table::any_from(exchange_id source) const {
   return found == from_.end() ? nullptr : &found->second.front().held;
 }
 
-const binding* binding_table::any_to(std::uint64_t destination_key) const {
-  const auto found = to_.find(destination_key);
+const binding* binding_table::any_to(std::uint64_t key) const {
+  const auto found = to_.find(key);
   return found == to_.end() ? nullptr : &found->second.front()->held;
 }
 

@@ -29,7 +29,7 @@ public:
 
   /// The oldest binding from an exchange or to a destination, or nullptr.
   const binding* any_from(exchange_id source) const;
-  const binding* any_to(std::uint64_t destination_key) const;
+  const binding* any_to(std::uint64_t key) const;
 
   /// Calls `visit(const binding&)` for each from an exchange, the oldest first.
   template <class Visit>

@@ -63,14 +63,17 @@ struct exchange_definition {
   std::optional<std::string> alternate;  ///< "" is the default exchange
 };
 
+/// One number for each queue and each exchange of a node, whichever it is.
+constexpr std::uint64_t destination_key(queue_id of) noexcept { return of.value * 2; }
+constexpr std::uint64_t destination_key(exchange_id of) noexcept { return of.value * 2 + 1; }
+
 /// Where a binding leads: to a queue or to an exchange, of which the other holder is empty.
 struct destination {
   shared<queue_entry> queue;
   shared<exchange_definition> exchange;
 
-  /// Different for any two queues or exchanges of a node.
   std::uint64_t key() const noexcept {
-    return queue ? queue->id.value * 2 : exchange->id.value * 2 + 1;
+    return queue ? destination_key(queue->id) : destination_key(exchange->id);
   }
   const std::string& name() const noexcept { return queue ? queue->name : exchange->name; }
 };

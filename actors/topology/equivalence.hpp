@@ -18,7 +18,7 @@ struct exchange_declaration {
   bool durable = false;
   bool auto_delete = false;
   bool internal = false;
-  field_table arguments;
+  field_table arguments = {};
 };
 
 /// What queue.declare asks for.
@@ -29,7 +29,7 @@ struct queue_declaration {
   bool durable = false;
   bool exclusive = false;
   bool auto_delete = false;
-  field_table arguments;
+  field_table arguments = {};
 };
 
 /// Nothing, or 405: the queue belongs to another connection.

@@ -31,7 +31,6 @@ struct exchange_listing {
 struct queue_listing {
   std::string vhost;
   shared<queue_entry> queue;
-  bool closing = false;
 };
 
 struct binding_listing {

@@ -64,7 +64,7 @@ void loop_view::work_out(const vhost& here, const exchange& first, const route_r
   cacheable_ = true;
   default_visited_ = false;
   to_visit_.clear();
-  seen_.insert(destination{{}, first.shared_definition()}.key());
+  seen_.insert(destination_key(first.definition().id));
   to_visit_.push_back(&first);
   while (!to_visit_.empty()) {
     const exchange& at = *to_visit_.back();
@@ -108,12 +108,12 @@ void loop_view::visit(const vhost& here, std::string_view name) {
   const exchange* next = here.find_exchange(name);
   if (next == nullptr)
     dependencies_.push_back({std::string{name}, 0});
-  else if (seen_.insert(destination{{}, next->shared_definition()}.key()))
+  else if (seen_.insert(destination_key(next->definition().id)))
     to_visit_.push_back(next);
 }
 
 void loop_view::add_queue(const queue_entry* queue) {
-  if (seen_.insert(queue->id.value * 2)) queues_.push_back(queue);
+  if (seen_.insert(destination_key(queue->id))) queues_.push_back(queue);
 }
 
 }  // namespace baton

@@ -67,10 +67,11 @@ std::vector<shared<queue_entry>> topology_core::remove_vhost(std::string_view na
   const vhost_id id = *known;
   const vhost& gone = *state_.find_vhost(id);
   gone.queues.for_each([&](const shared<queue_entry>& queue) {
+    if (queue->direct_reply) return;
     disown(*queue);
     ended.push_back(queue);
   });
-  queues_ -= gone.queues.size();
+  queues_ -= ended.size();
   exchanges_ -= gone.exchanges.size();
   bindings_ -= books_.at(id).bindings.size();
   books_.erase(id);

@@ -31,7 +31,7 @@ struct binding_request {
   resource_kind kind = resource_kind::queue;  ///< of the destination
   std::string destination;
   std::string key;
-  field_table arguments;
+  field_table arguments = {};
 };
 
 struct exchange_outcome {
@@ -42,14 +42,11 @@ struct exchange_outcome {
 enum class queue_status : std::uint8_t {
   created,
   existing,
-  /// A queue of that name is about to end. Nothing was done: ask again when that queue's
-  /// queue_closed() has been called.
-  closing,
 };
 
 struct queue_outcome {
   queue_status status = queue_status::created;
-  shared<queue_entry> queue;  ///< empty when closing
+  shared<queue_entry> queue;
   std::vector<std::string> warnings;
 };
 
@@ -126,8 +123,6 @@ public:
   /// queue.declare, passive or not. The counts of declare-ok are the queue's to say.
   result<queue_outcome, refusal> declare_queue(const requester& who, queue_declaration asked,
                                                const make_target& make);
-  /// A queue has decided to end: from here on its name is taken but leads nowhere.
-  void queue_closing(vhost_id vhost, queue_id queue);
   /// A queue has ended: it goes, with its bindings, and the name is free. The entry, or empty if
   /// the topology had forgotten it before (its virtual host or its owner went).
   shared<queue_entry> queue_closed(vhost_id vhost, queue_id queue);
@@ -159,7 +154,6 @@ private:
   struct books {
     binding_table bindings;
     std::unordered_map<queue_id, std::string> queue_names;
-    std::unordered_set<queue_id> closing;
   };
 
   vhost& edit_vhost(vhost_id id);
@@ -179,9 +173,8 @@ private:
   shared<queue_entry> drop_queue(vhost_id id, queue_id queue);
   void disown(const queue_entry& queue);
   void drop_binding(vhost_id id, const binding& known);
-  void drop_bindings_to(vhost_id id, std::uint64_t destination_key);
+  void drop_bindings_to(vhost_id id, std::uint64_t key);
   void drop_unused(vhost_id id);
-  bool is_closing(const queue_entry& queue) const;
   std::string generated_name();
   result<binding, refusal> resolve(const requester& who, binding_request& asked) const;
   std::optional<refusal> check_ends(const requester& who, const binding_request& asked,

@@ -8,14 +8,6 @@
 
 namespace baton {
 
-namespace {
-
-std::uint64_t destination_key(const shared<exchange_definition>& exchange) {
-  return destination{{}, exchange}.key();
-}
-
-}  // namespace
-
 result<exchange_outcome, refusal> topology_core::declare_exchange(const requester& who,
                                                                   exchange_declaration asked) {
   auto open = open_vhost(state_, asked.vhost);
@@ -108,7 +100,7 @@ void topology_core::drop_exchange(vhost_id id, const shared<exchange_definition>
     bindings.take(*from);
     --bindings_;
   }
-  drop_bindings_to(id, destination_key(gone));
+  drop_bindings_to(id, destination_key(gone->id));
 }
 
 /// Auto-delete exchanges go with their last binding, which may be another one's last: a chain of
@@ -122,9 +114,9 @@ void topology_core::drop_unused(vhost_id id) {
   }
 }
 
-void topology_core::drop_bindings_to(vhost_id id, std::uint64_t destination_key) {
+void topology_core::drop_bindings_to(vhost_id id, std::uint64_t key) {
   const binding_table& bindings = books_.at(id).bindings;
-  while (const binding* to = bindings.any_to(destination_key)) drop_binding(id, *to);
+  while (const binding* to = bindings.any_to(key)) drop_binding(id, *to);
 }
 
 void topology_core::drop_binding(vhost_id id, const binding& known) {
@@ -165,7 +157,7 @@ result<binding, refusal> topology_core::resolve(const requester& who,
     return made;
   }
   const shared<queue_entry>* to = here.queues.find(asked.destination);
-  if (to == nullptr || is_closing(**to)) return failure{no_queue(asked.destination, here.name)};
+  if (to == nullptr) return failure{no_queue(asked.destination, here.name)};
   if (auto locked = check_exclusive_access(**to, who.connection))
     return failure{std::move(*locked)};
   made.to.queue = *to;

@@ -38,7 +38,7 @@ std::vector<queue_listing> topology_core::list_queues() const {
   std::vector<queue_listing> list;
   state_.vhosts.for_each([&](vhost_id, const shared<vhost>& here) {
     here->queues.for_each([&](const shared<queue_entry>& each) {
-      if (!each->direct_reply) list.push_back({here->name, each, is_closing(*each)});
+      if (!each->direct_reply) list.push_back({here->name, each});
     });
   });
   std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {

@@ -55,7 +55,6 @@ result<queue_outcome, refusal> topology_core::declare_queue(const requester& who
 
   const shared<queue_entry>* present = here.queues.find(asked.name);
   if (present == nullptr) return create_queue(who, asked, make);
-  if (is_closing(**present)) return queue_outcome{queue_status::closing, {}, {}};
   const auto owner = asked.exclusive ? who.connection : std::nullopt;
   if (auto different = check_equivalence(**present, asked, owner))
     return failure{std::move(*different)};
@@ -66,7 +65,7 @@ result<queue_outcome, refusal> topology_core::declare_passively(
     const requester& who, const queue_declaration& asked) const {
   const vhost& here = *state_.find_vhost(asked.vhost);
   const shared<queue_entry>* present = here.queues.find(asked.name);
-  if (present == nullptr || is_closing(**present)) return failure{no_queue(asked.name, here.name)};
+  if (present == nullptr) return failure{no_queue(asked.name, here.name)};
   if (auto locked = check_exclusive_access(**present, who.connection))
     return failure{std::move(*locked)};
   return queue_outcome{queue_status::existing, *present, {}};
@@ -142,16 +141,6 @@ void topology_core::remove_reply_name(vhost_id vhost, std::string_view name) {
   if (found != nullptr && found->direct_reply) edit_vhost(vhost).queues.erase(name);
 }
 
-bool topology_core::is_closing(const queue_entry& queue) const {
-  return books_.at(queue.vhost).closing.contains(queue.id);
-}
-
-void topology_core::queue_closing(vhost_id vhost, queue_id queue) {
-  const auto here = books_.find(vhost);
-  if (here != books_.end() && here->second.queue_names.contains(queue))
-    here->second.closing.insert(queue);
-}
-
 shared<queue_entry> topology_core::queue_closed(vhost_id vhost, queue_id queue) {
   return drop_queue(vhost, queue);
 }
@@ -185,11 +174,10 @@ shared<queue_entry> topology_core::drop_queue(vhost_id id, queue_id queue) {
   const shared<queue_entry>* found = state_.find_vhost(id)->queues.find(name->second);
   BATON_CHECK(found != nullptr);
   shared<queue_entry> gone = *found;
-  drop_bindings_to(id, destination{gone, {}}.key());
+  drop_bindings_to(id, destination_key(gone->id));
   drop_unused(id);
   edit_vhost(id).queues.erase(gone->name);
   here->second.queue_names.erase(name);
-  here->second.closing.erase(queue);
   disown(*gone);
   --queues_;
   return gone;
