@@ -16,8 +16,7 @@ constexpr std::uint64_t block_bytes = 64 << 10;
 
 }  // namespace
 
-large_body::block::block(std::uint32_t size)
-    : bytes{new std::uint8_t[size]}, capacity{size} {
+large_body::block::block(std::uint32_t size) : bytes{new std::uint8_t[size]}, capacity{size} {
   memory_account::of_this_thread().created(capacity);
 }
 
@@ -26,7 +25,8 @@ large_body::block::~block() { memory_account::of_this_thread().freed(capacity); 
 void large_body::append(byte_view bytes) {
   while (!bytes.empty()) {
     if (blocks_.empty() || blocks_.back()->used == blocks_.back()->capacity) {
-      auto expected = std::max<std::uint64_t>(announced_ - std::min(announced_, size_), bytes.size());
+      auto expected =
+          std::max<std::uint64_t>(announced_ - std::min(announced_, size_), bytes.size());
       blocks_.push_back(
           std::make_shared<block>(static_cast<std::uint32_t>(std::min(expected, block_bytes))));
     }

@@ -46,6 +46,7 @@ WITH_README = [*LAYERS, "tests", "examples"]
 
 MAX_LINES = 600
 LONGER = {  # file: why it holds one idea all the same
+    "tests/interop/pika/interop.py": "one client, one program; the one that tries every rule",
 }
 
 SOURCE = (".hpp", ".cpp", ".h", ".c", ".py", ".js", ".go", ".java", ".rs", ".cmake", ".txt", ".sh")
@@ -204,7 +205,8 @@ def waits(tree):
 def headers(tree):
     """Every header compiles alone, without a warning."""
     compiler = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra",
-                "-Wpedantic", "-Werror", "-I.", "-isystem", "build/deps/usr/include", "-x", "c++", "-"]
+                "-Wpedantic", "-Werror", '-DBATON_VERSION="0"', "-I.",
+                "-isystem", "build/deps/usr/include", "-x", "c++", "-"]
     version = subprocess.run([compiler[0], "--version"], capture_output=True, check=True).stdout
     known = ROOT / "build/tidy"
     known.mkdir(parents=True, exist_ok=True)

@@ -66,12 +66,13 @@ class Files(unittest.TestCase):
 
     def test_a_long_file_is_found_unless_it_is_listed(self):
         files = {"cli/a.cpp": "\n" * 601}
-        self.assertEqual(findings(tidy.lengths, files), ["cli/a.cpp:601"])
-        with mock.patch.dict(tidy.LONGER, {"cli/a.cpp": "a table"}):
+        with mock.patch.dict(tidy.LONGER, clear=True):
+            self.assertEqual(findings(tidy.lengths, files), ["cli/a.cpp:601"])
+        with mock.patch.dict(tidy.LONGER, {"cli/a.cpp": "a table"}, clear=True):
             self.assertEqual(findings(tidy.lengths, files), [])
 
     def test_a_file_listed_as_long_that_is_not_is_found(self):
-        with mock.patch.dict(tidy.LONGER, {"cli/a.cpp": "a table"}):
+        with mock.patch.dict(tidy.LONGER, {"cli/a.cpp": "a table"}, clear=True):
             self.assertEqual(findings(tidy.lengths, {"cli/a.cpp": "\n"}), ["cli/a.cpp:1"])
 
     def test_an_unfinished_mark_is_found(self):
