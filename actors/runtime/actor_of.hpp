@@ -3,9 +3,10 @@
 #include <concepts>
 #include <utility>
 
+#include <caf/actor_system.hpp>
+
 #include "actors/runtime/actor_ref.hpp"
 #include "actors/runtime/pinned_actor.hpp"
-#include "caf/actor_system.hpp"
 
 namespace baton {
 

@@ -5,9 +5,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <caf/actor_cast.hpp>
+#include <caf/actor_control_block.hpp>
+
 #include "actors/runtime/pinned_actor.hpp"
-#include "caf/actor_cast.hpp"
-#include "caf/actor_control_block.hpp"
 
 namespace baton {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "caf/mailbox_element.hpp"
+#include <caf/mailbox_element.hpp>
 
 namespace baton {
 

@@ -1,10 +1,11 @@
 #include "actors/runtime/loop.hpp"
 
+#include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
 #include "actors/runtime/pinned_actor.hpp"
-#include "caf/actor_system.hpp"
-#include "caf/exit_reason.hpp"
-#include "caf/resumable.hpp"
-#include "caf/scheduler/abstract_coordinator.hpp"
 
 namespace baton {
 

@@ -7,8 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include <caf/execution_unit.hpp>
+
 #include "actors/runtime/loop_task.hpp"
-#include "caf/execution_unit.hpp"
 #include "transport/net/reactor.hpp"
 
 namespace baton {

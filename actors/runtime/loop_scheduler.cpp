@@ -3,10 +3,11 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "caf/actor_system.hpp"
-#include "caf/group.hpp"
-#include "caf/mailbox_element.hpp"
-#include "caf/message.hpp"
+#include <caf/actor_system.hpp>
+#include <caf/group.hpp>
+#include <caf/mailbox_element.hpp>
+#include <caf/message.hpp>
+
 #include "config/check.hpp"
 
 namespace baton {

@@ -5,9 +5,10 @@
 #include <thread>
 #include <vector>
 
+#include <caf/actor_clock.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
 #include "actors/runtime/loop.hpp"
-#include "caf/actor_clock.hpp"
-#include "caf/scheduler/abstract_coordinator.hpp"
 
 namespace baton {
 

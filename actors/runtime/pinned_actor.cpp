@@ -1,9 +1,9 @@
 #include "actors/runtime/pinned_actor.hpp"
 
-#include "caf/behavior.hpp"
-#include "caf/error.hpp"
-#include "caf/exit_reason.hpp"
-#include "caf/sec.hpp"
+#include <caf/behavior.hpp>
+#include <caf/error.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/sec.hpp>
 
 namespace baton {
 

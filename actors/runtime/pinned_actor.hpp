@@ -4,10 +4,11 @@
 #include <string>
 #include <utility>
 
+#include <caf/event_based_actor.hpp>
+#include <caf/system_messages.hpp>
+
 #include "actors/runtime/envelope.hpp"
 #include "actors/runtime/loop.hpp"
-#include "caf/event_based_actor.hpp"
-#include "caf/system_messages.hpp"
 #include "config/check.hpp"
 
 namespace baton {

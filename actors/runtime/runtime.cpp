@@ -5,9 +5,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+
 #include "actors/runtime/timer.hpp"
-#include "caf/actor_system.hpp"
-#include "caf/actor_system_config.hpp"
 
 namespace baton {
 
