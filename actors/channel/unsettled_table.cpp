@@ -16,17 +16,10 @@ unsettled_table::~unsettled_table() {
   }
 }
 
-std::uint64_t unsettled_table::record(const unsettled_delivery& sent) {
-  auto tag = next_++;
-  if (tail_ == nullptr || tail_->number != tag / chunk::size) {
-    tail_ = chunk_pool<chunk>::of_this_thread().take();
-    tail_->number = tag / chunk::size;
-    chunks_.insert(tail_);
-  }
-  tail_->outstanding |= bit_of(tag);
-  tail_->deliveries[tag % chunk::size] = sent;
-  ++count_;
-  return tag;
+void unsettled_table::open_tail(std::uint64_t number) {
+  tail_ = chunk_pool<chunk>::of_this_thread().take();
+  tail_->number = number;
+  chunks_.insert(tail_);
 }
 
 result<void, unknown_delivery_tag> unsettled_table::set_aside(std::uint64_t tag, bool multiple,

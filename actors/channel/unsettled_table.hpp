@@ -52,7 +52,14 @@ public:
   unsettled_table& operator=(const unsettled_table&) = delete;
 
   /// The tag of a delivery that is about to be sent and will be settled.
-  std::uint64_t record(const unsettled_delivery& sent);
+  std::uint64_t record(const unsettled_delivery& sent) {
+    const auto tag = next_++;
+    if (tail_ == nullptr || tail_->number != tag / chunk::size) open_tail(tag / chunk::size);
+    tail_->outstanding |= bit_of(tag);
+    tail_->deliveries[tag % chunk::size] = sent;
+    ++count_;
+    return tag;
+  }
   /// The tag of a delivery that nobody will settle (no-ack).
   std::uint64_t skip() noexcept { return next_++; }
 
@@ -173,6 +180,7 @@ private:
     return std::uint64_t{1} << (tag % chunk::size);
   }
   bool names_outstanding(std::uint64_t tag, bool multiple) const noexcept;
+  void open_tail(std::uint64_t number);
   void settled(chunk& c, std::uint64_t mask) noexcept;
 
   std::uint64_t next_ = 1;

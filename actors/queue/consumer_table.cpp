@@ -24,7 +24,7 @@ consumer_table::index consumer_table::subscribe(consumer_id id, const consumer_o
   auto& e = entries_[i];
   BATON_CHECK(!e.subscribed);
   e.balance = static_cast<std::int64_t>(options.byte_credit);
-  e.demand = options.demand ? *options.demand : unlimited;
+  e.demand = options.demand ? *options.demand : 2 * unlimited;
   e.prefetch = options.no_ack || options.prefetch == 0 ? none : options.prefetch;
   e.priority = options.priority;
   e.no_ack = options.no_ack;
@@ -78,13 +78,6 @@ void consumer_table::refresh(index i) {
   }
   if (e.in_ring()) leave_ring(i);
   if (!e.subscribed && e.unsettled == 0) forget(i);
-}
-
-void consumer_table::took(index i) noexcept {
-  if (entries_[i].may_take())
-    levels_.front().head = entries_[i].next;
-  else
-    leave_ring(i);
 }
 
 void consumer_table::enter_ring(index i) {

@@ -23,7 +23,7 @@ public:
   struct entry {
     consumer_id id;
     std::int64_t balance = 0;  ///< bytes that it may still be handed
-    std::uint64_t demand = 0;  ///< messages that it may still be handed
+    std::int64_t demand = 0;   ///< messages that it may still be handed; from `unlimited` on: any
     std::uint32_t unsettled = 0;
     std::uint32_t prefetch = 0;  ///< `none`: unlimited
     std::int32_t priority = 0;
@@ -40,7 +40,8 @@ public:
       return subscribed && balance > 0 && demand > 0 && unsettled < prefetch;
     }
   };
-  static constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+  /// So much that nobody lives to see it used up.
+  static constexpr std::int64_t unlimited = std::int64_t{1} << 61;
 
   std::size_t subscribed() const noexcept { return subscribed_; }
   bool has_exclusive() const noexcept { return exclusive_; }
@@ -63,7 +64,12 @@ public:
   /// Whose turn it is: among those that can take a message, of the highest priority; or `none`.
   index front() const noexcept { return levels_.empty() ? none : levels_.front().head; }
   /// `i`, which was in front, has taken a message: it goes to the end of its ring or leaves it.
-  void took(index i) noexcept;
+  void took(index i) noexcept {
+    if (entries_[i].may_take())
+      levels_.front().head = entries_[i].next;
+    else
+      leave_ring(i);
+  }
 
   /// Whether a subscriber has used up its byte credit.
   bool any_without_bytes() const noexcept {

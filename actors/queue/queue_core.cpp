@@ -12,11 +12,19 @@ namespace {
 
 constexpr std::uint64_t bit(unsigned i) { return std::uint64_t{1} << i; }
 
-/// The bits of the slots that lie both in chunk `number` and in [first, last].
-std::uint64_t part_of(std::uint64_t number, sequence first, sequence last) noexcept {
+sequence last_of(const settlement& s) noexcept { return s.first + s.count - 1; }
+
+/// Whether all that it settles lies in chunk `number`.
+bool ends_in(std::uint64_t number, const settlement& s) noexcept {
+  return s.count > 0 && slot_chunk::number_of(s.first) == number &&
+         slot_chunk::number_of(last_of(s)) == number;
+}
+
+/// The slots of chunk `number` that it settles, at least one.
+std::uint64_t part_of(std::uint64_t number, const settlement& s) noexcept {
   auto begin = number * slot_chunk::size;
-  auto from = first > begin ? static_cast<unsigned>(first - begin) : 0;
-  auto to = static_cast<unsigned>(std::min<sequence>(last - begin, slot_chunk::size - 1));
+  auto from = s.first > begin ? static_cast<unsigned>(s.first - begin) : 0;
+  auto to = static_cast<unsigned>(std::min<sequence>(last_of(s) - begin, slot_chunk::size - 1));
   return (~std::uint64_t{0} << from) & (~std::uint64_t{0} >> (slot_chunk::size - 1 - to));
 }
 
@@ -63,7 +71,7 @@ std::uint64_t queue_core::publish(batch&& taken, moment now) {
   return refused;
 }
 
-void queue_core::append(message m, moment deadline) {
+void queue_core::append(message&& m, moment deadline) {
   auto size = footprint_of(m);
   ++totals_.published;
   ++totals_.ready;
@@ -133,18 +141,38 @@ void queue_core::settle(consumer_id consumer, std::span<const settlement> settle
   if (owner == consumer_table::none || closed_) return;
   bool returned = false;
   slab_releases releases;
-  for (const auto& s : settlements) {
-    if (s.first == 0 || s.count == 0) continue;
-    auto last = s.first + (s.count - 1);
-    auto number = slot_chunk::number_of(s.first);
-    while (auto* c = slots_.at_or_after(number)) {
-      if (c->at(0) > last) break;
-      number = c->number + 1;
-      settle_in_chunk(owner, *c, part_of(c->number, s.first, last), s.how, releases);
-    }
+  for (std::size_t i = 0; i < settlements.size();) {
+    const auto& s = settlements[i];
     returned = returned || s.how == outcome::release || s.how == outcome::return_undelivered;
+    // Consumers that take turns settle every other message: what lies in one chunk is done
+    // together, unless that would change the order in which the client said it.
+    const auto number = slot_chunk::number_of(s.first);
+    std::uint64_t mask = 0;
+    for (sequence after = 0; i < settlements.size() && ends_in(number, settlements[i]) &&
+                             settlements[i].how == s.how && settlements[i].first > after;
+         ++i) {
+      mask |= part_of(number, settlements[i]);
+      after = last_of(settlements[i]);
+    }
+    if (mask != 0) {
+      if (auto* c = slots_.find(s.first)) settle_in_chunk(owner, *c, mask, s.how, releases);
+    } else {
+      settle_across(owner, s, releases);
+      ++i;
+    }
   }
   after_settling(owner, returned, now);
+}
+
+void queue_core::settle_across(consumer_table::index owner, const settlement& s,
+                               slab_releases& releases) {
+  if (s.count == 0) return;
+  auto number = slot_chunk::number_of(s.first);
+  while (auto* c = slots_.at_or_after(number)) {
+    if (c->at(0) > last_of(s)) return;
+    number = c->number + 1;
+    settle_in_chunk(owner, *c, part_of(c->number, s), s.how, releases);
+  }
 }
 
 void queue_core::release_all(consumer_id consumer, moment now) {

@@ -179,7 +179,7 @@ public:
 
 private:
   // Messages in: queue_core.cpp
-  void append(message m, moment deadline);
+  void append(message&& m, moment deadline);
   void refuse(message m);
   bool would_overflow(const message& one_more) const noexcept;
   void drop_excess();
@@ -188,11 +188,17 @@ private:
   // Messages out: queue_dispatch.cpp
   void assign(moment now);
   void hand_out();
-  void hand_over(slot_chunk& c, unsigned index, consumer_table::index taker, slab_holds& holds);
-  void lease_to(consumer_table::index owner, slot& s, sequence number) noexcept;
+  void hand_out_of(slot_chunk& c, slab_holds& holds);
+  void open_batch(consumer_table::index taker);
+  void lease_to(consumer_table::index owner, slot& s, sequence number) noexcept {
+    auto& o = consumers_[owner];
+    if (o.unsettled++ == 0 || number < o.oldest) o.oldest = number;
+    s.owner = owner;
+  }
   void close_open_batches();
 
   // Messages back: queue_core.cpp
+  void settle_across(consumer_table::index owner, const settlement& s, slab_releases& releases);
   void settle_in_chunk(consumer_table::index owner, slot_chunk& c, std::uint64_t mask, outcome how,
                        slab_releases& releases);
   void after_settling(consumer_table::index owner, bool returned, moment now);

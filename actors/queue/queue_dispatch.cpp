@@ -35,7 +35,7 @@ void queue_core::grant(consumer_id consumer, std::uint64_t bytes) {
 
 void queue_core::demand(consumer_id consumer, std::uint32_t messages) {
   auto i = consumers_.find(consumer);
-  if (i == consumer_table::none || consumers_[i].demand == consumer_table::unlimited) return;
+  if (i == consumer_table::none || consumers_[i].demand >= consumer_table::unlimited) return;
   consumers_[i].demand += messages;
   consumers_.refresh(i);
 }
@@ -43,7 +43,7 @@ void queue_core::demand(consumer_id consumer, std::uint32_t messages) {
 void queue_core::set_demand(consumer_id consumer, std::optional<std::uint32_t> messages) {
   auto i = consumers_.find(consumer);
   if (i == consumer_table::none) return;
-  consumers_[i].demand = messages ? *messages : consumer_table::unlimited;
+  consumers_[i].demand = messages ? *messages : 2 * consumer_table::unlimited;
   consumers_.refresh(i);
 }
 
@@ -57,47 +57,59 @@ void queue_core::hand_out() {
   while (totals_.ready > 0 && consumers_.front() != consumer_table::none) {
     auto* c = slots_.first_ready();
     BATON_CHECK(c != nullptr);
-    std::uint64_t leased = 0;
-    std::uint64_t gone = 0;
-    for (auto rest = c->ready; rest != 0; rest &= rest - 1) {
-      auto taker = consumers_.front();
-      if (taker == consumer_table::none) break;
-      (consumers_[taker].no_ack ? gone : leased) |= rest & -rest;
-      hand_over(*c, static_cast<unsigned>(std::countr_zero(rest)), taker, holds);
-    }
-    if (leased != 0) slots_.lease_out(*c, leased);
-    if (gone != 0) slots_.retire(*c, gone);
+    hand_out_of(*c, holds);
   }
 }
 
-void queue_core::hand_over(slot_chunk& c, unsigned index, consumer_table::index taker,
-                           slab_holds& holds) {
-  auto& to = consumers_[taker];
-  auto& s = c.slots[index];
-  auto number = c.at(index);
-  --totals_.ready;
-  totals_.ready_bytes -= s.content.body_size();
-  if (s.redelivered) ++totals_.redelivered;
-  if (to.no_ack) {
-    ++totals_.delivered_no_ack;
-    totals_.held_bytes -= s.footprint;
-  } else {
-    ++totals_.delivered;
-    lease_to(taker, s, number);
+void queue_core::hand_out_of(slot_chunk& c, slab_holds& holds) {
+  // What is counted for each message stays in registers; the rest is done once for the chunk.
+  std::uint64_t leased = 0;
+  std::uint64_t gone = 0;
+  std::uint64_t payload = 0;
+  std::uint64_t let_go = 0;
+  std::uint64_t again = 0;
+  for (auto rest = c.ready; rest != 0; rest &= rest - 1) {
+    const auto taker = consumers_.front();
+    if (taker == consumer_table::none) break;
+    auto& to = consumers_[taker];
+    const auto index = static_cast<unsigned>(std::countr_zero(rest));
+    const auto number = c.at(index);
+    auto& s = c.slots[index];
+    payload += s.content.body_size();
+    again += s.redelivered;
+    to.balance -= s.footprint;
+    --to.demand;
+    if (to.open.empty()) open_batch(taker);
+    if (to.no_ack) {
+      gone |= rest & -rest;
+      let_go += s.footprint;
+      to.open.add({number, std::move(s.content), s.returns, s.redelivered}, s.footprint);
+    } else {
+      leased |= rest & -rest;
+      lease_to(taker, s, number);
+      to.open.add({number, s.content.fork_through(holds), s.returns, s.redelivered}, s.footprint);
+    }
+    if (to.open.full()) outbox_.push_back(std::move(to.open));
+    consumers_.took(taker);
   }
-  to.balance -= s.footprint;
-  if (to.demand != consumer_table::unlimited) --to.demand;
+  const auto leases = static_cast<std::uint64_t>(std::popcount(leased));
+  const auto forgotten = static_cast<std::uint64_t>(std::popcount(gone));
+  totals_.ready -= leases + forgotten;
+  totals_.ready_bytes -= payload;
+  totals_.held_bytes -= let_go;
+  totals_.unsettled += leases;
+  totals_.delivered += leases;
+  totals_.delivered_no_ack += forgotten;
+  totals_.redelivered += again;
+  if (leased != 0) slots_.lease_out(c, leased);
+  if (gone != 0) slots_.retire(c, gone);
+}
 
-  if (to.open.empty()) {
-    to.open = lease_batch{to.id};
-    to.open.reserve(std::min<std::size_t>(totals_.ready + 1, batch::max_messages));
-    takers_.push_back(taker);
-  }
-  to.open.add(lease{number, to.no_ack ? std::move(s.content) : s.content.fork_through(holds),
-                    s.returns, s.redelivered},
-              s.footprint);
-  if (to.open.full()) outbox_.push_back(std::move(to.open));
-  consumers_.took(taker);
+void queue_core::open_batch(consumer_table::index taker) {
+  auto& to = consumers_[taker];
+  to.open = lease_batch{to.id};
+  to.open.reserve(std::min<std::size_t>(totals_.ready, batch::max_messages));
+  takers_.push_back(taker);
 }
 
 void queue_core::close_open_batches() {
@@ -131,18 +143,12 @@ std::optional<queue_core::got> queue_core::get(consumer_id owner, bool no_ack, m
     slots_.retire(*c, std::uint64_t{1} << index);
   } else {
     ++totals_.got;
+    ++totals_.unsettled;
     answer.leased.content = s.content.fork();
     lease_to(consumers_.owner(owner), s, answer.leased.number);
     slots_.lease_out(*c, std::uint64_t{1} << index);
   }
   return answer;
-}
-
-void queue_core::lease_to(consumer_table::index owner, slot& s, sequence number) noexcept {
-  auto& o = consumers_[owner];
-  if (o.unsettled++ == 0 || number < o.oldest) o.oldest = number;
-  s.owner = owner;
-  ++totals_.unsettled;
 }
 
 }  // namespace baton

@@ -7,30 +7,20 @@
 
 namespace baton {
 
-sequence slot_store::append(message content, std::uint32_t footprint, moment deadline) {
-  auto number = next_++;
-  if (tail_ == nullptr || tail_->number != slot_chunk::number_of(number)) {
-    tail_ = chunk_pool<slot_chunk>::of_this_thread().take();
-    tail_->number = slot_chunk::number_of(number);
-    chunks_.insert(tail_);
+void slot_store::open_tail(std::uint64_t number) {
+  tail_ = chunk_pool<slot_chunk>::of_this_thread().take();
+  tail_->number = number;
+  chunks_.insert(tail_);
+}
+
+void slot_store::set_deadline(slot_chunk& c, unsigned index, moment deadline) {
+  if (!c.deadlines) {
+    c.deadlines = std::make_unique<slot_chunk::deadline_block>();
+    c.deadlines->at.fill(never);
+    c.deadlines->indexed = never;
   }
-  auto index = slot_chunk::index_of(number);
-  auto& s = tail_->slots[index];
-  s.content = std::move(content);
-  s.footprint = footprint;
-  s.returns = 0;
-  s.redelivered = false;
-  tail_->ready |= std::uint64_t{1} << index;
-  if (deadline != never) {
-    if (!tail_->deadlines) {
-      tail_->deadlines = std::make_unique<slot_chunk::deadline_block>();
-      tail_->deadlines->at.fill(never);
-      tail_->deadlines->indexed = never;
-    }
-    tail_->deadlines->at[index] = deadline;
-    if (deadline < tail_->deadlines->indexed) index_deadline(*tail_, deadline);
-  }
-  return number;
+  c.deadlines->at[index] = deadline;
+  if (deadline < c.deadlines->indexed) index_deadline(c, deadline);
 }
 
 slot_chunk* slot_store::first_ready() noexcept {

@@ -63,7 +63,19 @@ public:
   sequence next() const noexcept { return next_; }
 
   /// Puts a message behind all others, ready, and numbers it.
-  sequence append(message content, std::uint32_t footprint, moment deadline = never);
+  sequence append(message&& content, std::uint32_t footprint, moment deadline = never) {
+    auto number = next_++;
+    auto index = slot_chunk::index_of(number);
+    if (tail_ == nullptr || index == 0) open_tail(slot_chunk::number_of(number));
+    auto& s = tail_->slots[index];
+    s.content = std::move(content);
+    s.footprint = footprint;
+    s.returns = 0;
+    s.redelivered = false;
+    tail_->ready |= std::uint64_t{1} << index;
+    if (deadline != never) set_deadline(*tail_, index, deadline);
+    return number;
+  }
 
   /// The chunk of a sequence, or nullptr when all of it is gone.
   slot_chunk* find(sequence s) const noexcept { return chunks_.find(slot_chunk::number_of(s)); }
@@ -99,7 +111,9 @@ public:
   std::optional<std::pair<slot_chunk*, std::uint64_t>> take_due(moment now);
 
 private:
+  void open_tail(std::uint64_t number);
   void close(slot_chunk& c) noexcept;
+  void set_deadline(slot_chunk& c, unsigned index, moment deadline);
   void index_deadline(slot_chunk& c, moment deadline);
   void unindex_deadline(slot_chunk& c) noexcept;
 

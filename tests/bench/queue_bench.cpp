@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "actors/channel/confirm_tracker.hpp"
+#include "actors/channel/unsettled_table.hpp"
 #include "actors/queue/queue_core.hpp"
 
 using namespace baton;
@@ -33,6 +35,20 @@ double since(clock_type::time_point start) {
   return std::chrono::duration<double, std::nano>(clock_type::now() - start).count();
 }
 
+/// What the bench itself needs for a message, to be taken off.
+double making(std::size_t per_batch, std::size_t backlog) {
+  const std::string body(16, 'x');
+  slab_writer writer;
+  const std::size_t total = 4'000'000;
+  std::vector<batch> in;
+  auto start = clock_type::now();
+  for (std::size_t done = 0; done < total; done += per_batch * (backlog + 1)) {
+    in.clear();
+    for (std::size_t i = 0; i <= backlog; ++i) in.push_back(make_batch(writer, per_batch, body));
+  }
+  return since(start) / total;
+}
+
 /// The whole life of messages: made, published, leased to `consumers` in turn, settled.
 void lives(std::size_t per_batch, std::size_t consumers, bool no_ack, std::size_t backlog) {
   queue_core queue{{}, now};
@@ -45,49 +61,126 @@ void lives(std::size_t per_batch, std::size_t consumers, bool no_ack, std::size_
   const std::string body(16, 'x');
   slab_writer writer;
   const std::size_t total = 4'000'000;
-  double making = 0;
-  double inside = 0;
   std::vector<settlement> answers;
   std::vector<lease_batch> out;
+  std::vector<batch> in;
+  auto start = clock_type::now();
   for (std::size_t done = 0; done < total; done += per_batch * (backlog + 1)) {
-    std::vector<batch> in;
-    auto start = clock_type::now();
+    in.clear();
     for (std::size_t i = 0; i <= backlog; ++i) in.push_back(make_batch(writer, per_batch, body));
-    making += since(start);
-    start = clock_type::now();
     for (auto& b : in) queue.publish(std::move(b), now);
-    out.clear();
     queue.dispatch(now, [&](lease_batch&& b) { out.push_back(std::move(b)); });
     for (auto& b : out) {
-      if (!no_ack) {
-        answers.clear();
-        for (const auto& l : b) {
-          if (!answers.empty() && answers.back().first + answers.back().count == l.number)
-            ++answers.back().count;
-          else
-            answers.push_back({l.number, 1, outcome::accept});
-        }
-        auto consumer = b.consumer();
-        b.clear();
-        queue.settle(consumer, answers, now);
+      if (no_ack) continue;
+      answers.clear();
+      for (const auto& l : b) {
+        if (!answers.empty() && answers.back().first + answers.back().count == l.number)
+          ++answers.back().count;
+        else
+          answers.push_back({l.number, 1, outcome::accept});
       }
+      auto consumer = b.consumer();
+      b.clear();
+      queue.settle(consumer, answers, now);
     }
     out.clear();
+  }
+  auto all = since(start) / total;
+  std::printf("%3zu a batch, %zu consumer(s), %-6s backlog %6zu: %5.1f ns\n", per_batch, consumers,
+              no_ack ? "no ack" : "ack", backlog * per_batch, all - making(per_batch, backlog));
+}
+
+/// 100,000 leases released from the back to the front, then handed out again.
+void requeue() {
+  constexpr std::size_t total = 100'000;
+  queue_core queue{{}, now};
+  consumer_options options;
+  options.byte_credit = 1ULL << 60;
+  (void)queue.add(consumer_id{1}, options);
+  slab_writer writer;
+  for (std::size_t i = 0; i < total; i += 50)
+    queue.publish(make_batch(writer, 50, std::string(16, 'x')), now);
+  queue.dispatch(now, [](lease_batch&&) {});
+  auto start = clock_type::now();
+  for (sequence s = total; s > 0; --s) {
+    settlement one{s, 1, outcome::release};
+    queue.settle(consumer_id{1}, {&one, 1}, now);
+  }
+  auto releasing = since(start);
+  start = clock_type::now();
+  queue.dispatch(now, [](lease_batch&&) {});
+  std::printf(
+      "100,000 released one by one, the youngest first: %5.1f ns; handed out again %5.1f ns\n",
+      releasing / total, since(start) / total);
+}
+
+/// Messages with a deadline that are consumed in time.
+void deadlines() {
+  constexpr std::size_t total = 2'000'000;
+  queue_options rules;
+  rules.arguments.message_ttl = std::chrono::milliseconds{60'000};
+  queue_core queue{rules, now};
+  consumer_options options;
+  options.byte_credit = 1ULL << 60;
+  options.no_ack = true;
+  (void)queue.add(consumer_id{1}, options);
+  slab_writer writer;
+  double inside = 0;
+  for (std::size_t i = 0; i < total; i += 64) {
+    auto b = make_batch(writer, 64, std::string(16, 'x'));
+    auto start = clock_type::now();
+    queue.publish(std::move(b), std::chrono::milliseconds(i));
+    queue.dispatch(std::chrono::milliseconds(i), [](lease_batch&&) {});
     inside += since(start);
   }
-  std::printf(
-      "%3zu a batch, %zu consumer(s), %-6s backlog %6zu: %5.1f ns (making the message %5.1f)\n",
-      per_batch, consumers, no_ack ? "no ack" : "ack", backlog * per_batch, inside / total,
-      making / total);
+  std::printf(" 64 a batch, 1 consumer(s), no ack, x-message-ttl: %5.1f ns\n", inside / total);
+}
+
+void tags() {
+  constexpr std::size_t total = 20'000'000;
+  unsettled_table table;
+  sequence number = 0;
+  std::uint64_t leases = 0;
+  auto start = clock_type::now();
+  for (std::size_t i = 0; i < total; i += 64) {
+    std::uint64_t tag = 0;
+    for (int j = 0; j < 64; ++j) tag = table.record({++number, consumer_id{1}, 0});
+    (void)table.settle(tag, true, outcome::accept,
+                       [&](const settled_run& run) { leases += run.leases.count; });
+  }
+  std::printf("unsettled table, multiple acks of 64: %5.1f ns\n", since(start) / total);
+  if (leases != (total + 63) / 64 * 64) std::abort();
+}
+
+void confirms() {
+  constexpr std::size_t total = 20'000'000;
+  confirm_tracker tracker;
+  std::vector<confirmation> out;
+  std::uint64_t frames = 0;
+  auto start = clock_type::now();
+  for (std::size_t i = 0; i < total; i += 64) {
+    std::uint64_t tag = 0;
+    for (int j = 0; j < 64; ++j) tag = tracker.publish();
+    tracker.complete(tag - 63, 64);
+    out.clear();
+    tracker.take(out);
+    frames += out.size();
+  }
+  std::printf("confirm tracker, batches of 64: %5.1f ns\n", since(start) / total);
+  if (frames != (total + 63) / 64) std::abort();
 }
 
 }  // namespace
 
 int main() {
-  std::printf("publish, hand out, settle, let go; ns a message\n");
+  std::printf("publish, hand out, settle, let go; ns a message, making it not counted\n");
   for (std::size_t per_batch : {64, 8, 1})
     for (std::size_t consumers : {1, 8})
       for (bool no_ack : {false, true}) lives(per_batch, consumers, no_ack, 0);
   lives(64, 1, false, 1562);
   lives(64, 1, true, 1562);
+  requeue();
+  deadlines();
+  tags();
+  confirms();
 }
