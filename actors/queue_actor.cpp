@@ -145,6 +145,7 @@ void queue_actor::handle(unsubscribe& request) {
     end({entry_.vhost, entry_.id, 0, {}, std::move(consumer)}, request.consumer);
   else
     consumer.send(unsubscribed{});
+  arm_timer();
 }
 
 void queue_actor::handle(abandon& request) {
@@ -247,6 +248,8 @@ void queue_actor::close(consumer_id except) {
     if (s.id != except) s.to.send(queue_gone{});
   quit();
 }
+
+void queue_actor::on_start() { arm_timer(); }
 
 void queue_actor::on_exit() {
   timer_.cancel();

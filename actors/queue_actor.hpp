@@ -37,6 +37,7 @@ public:
   void handle(ask_queue_report& request);
 
 protected:
+  void on_start() override;
   void on_exit() override;
 
 private:
