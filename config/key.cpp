@@ -8,9 +8,6 @@
 namespace baton {
 namespace {
 
-/// Arrays and tables in arguments; also what a client may nest unless `max_table_depth` says more.
-constexpr int max_argument_depth = 32;
-
 /// What `parse` makes of a string, or of a plain number where that is allowed.
 template <class T>
 void read_text(value_reader& reader, const document_value& value, bool plain_number, T& into,
@@ -161,8 +158,8 @@ field_table value_reader::read_arguments(const document_table& table, int depth)
 }
 
 field_value value_reader::read_argument(const document_value& value, int depth) {
-  if (depth > max_argument_depth) {
-    expected(value, "at most " + std::to_string(max_argument_depth) + " tables within each other");
+  if (depth > max_table_depth) {
+    expected(value, "at most " + std::to_string(max_table_depth) + " tables within each other");
     return {};
   }
   if (const auto* bare = value.get<unquoted>())

@@ -161,8 +161,6 @@ const std::vector<key<limit_settings>>& keys_of() {
       {"max_message_size", &s::max_message_size,
        "The largest message body. Unless set, at most an eighth of `node.memory`.",
        within(1_B, 512_MiB)},
-      {"max_table_depth", &s::max_table_depth,
-       "Tables and arrays within each other, in headers and arguments.", within(1u, 128u)},
       {"handshake_timeout", &s::handshake_timeout,
        "From the accepted connection to connection.open-ok.",
        within<milliseconds>(milliseconds{100}, hours{1})},

@@ -19,6 +19,10 @@ namespace baton {
 /// strings can carry. Fixed by the protocol, hence no key.
 inline constexpr std::size_t max_name_bytes = 255;
 
+/// Tables and arrays within each other, in headers and arguments. Fixed, so that what one node has
+/// taken every other one can pass on.
+inline constexpr int max_table_depth = 32;
+
 /// The virtual host that always exists, and that definitions belong to which name no other.
 inline constexpr const char* default_vhost = "/";
 
@@ -61,7 +65,6 @@ struct limit_settings {
   std::uint16_t channel_max = 2047;       ///< open AMQP channels of a connection, offered in tune
   std::chrono::seconds heartbeat{60};     ///< offered in tune, the client's answer counts; 0: none
   byte_count max_message_size = 128_MiB;  ///< a content header that announces more gets 406
-  std::uint32_t max_table_depth = 32;     ///< tables and arrays within a field table
 
   // Time.
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};  ///< accept to open-ok
@@ -78,7 +81,7 @@ struct limit_settings {
   std::uint32_t max_bindings = 2'000'000;
 
   // Bytes in flight.
-  byte_count publish_credit = 256_KiB;     ///< published on a connection, not yet accepted by queues
+  byte_count publish_credit = 256_KiB;   ///< published on a connection, not yet accepted by queues
   byte_count publish_reserve = 1_MiB;    ///< that a blocked connection reads on, for its acks
   byte_count delivery_credit = 256_KiB;  ///< leased to a consumer, not yet written to its socket
   byte_count max_unsent = 4_MiB;         ///< waiting for a socket; beyond it the client is not read

@@ -115,8 +115,10 @@ void check_user(const user_settings& user, mistakes& found) {
     found.push_back({user.where, name + " has more than one of password, password_hash and "
                                         "password_file; expected one"});
   if (!user.password_hash.empty() && !is_password_hash(user.password_hash))
-    found.push_back({user.where, name + ": password_hash is " + toml_string(user.password_hash) +
-                                     ", expected \"$argon2id$v=19$m=...,t=...,p=...$...$...\""});
+    found.push_back(
+        {user.where,
+         name +
+             ": password_hash is no hash, expected \"$argon2id$v=19$m=...,t=...,p=...$...$...\""});
 }
 
 /// A text that two values share when they are equal, and that has its own end.

@@ -216,3 +216,7 @@ TEST_CASE("a mistake in what is set by hand names it") {
   CHECK(wrong("[node]\nname = \"a\"", {"node.name.first=b"}) ==
         lines{"--set node.name.first: node.name is \"a\", which has no \"first\""});
 }
+
+TEST_CASE("a header that begins with a comma is a syntax error like any other") {
+  CHECK(wrong("[[,queue]]\nname = \"a\"").size() == 1);
+}
