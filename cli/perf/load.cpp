@@ -13,8 +13,11 @@ namespace baton::perf {
 std::atomic<bool> interrupted = false;
 
 void catch_interrupts() {
-  std::signal(SIGINT, [](int) { interrupted = true; });
-  std::signal(SIGTERM, [](int) { interrupted = true; });
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_flags = SA_RESETHAND;  // the second one ends the process as usual
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
 void load_thread::run(pacer pace) {

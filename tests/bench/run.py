@@ -75,7 +75,8 @@ def run_once(case, broker_type, options):
     try:
         with broker_type() as broker:
             command += ["--uri", broker.uri, "--pid", str(broker.pid)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  timeout=120 if case.timed else 900)
         if done.returncode == 0:
             return json.loads(done.stdout)
         return {"failed": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
