@@ -9,26 +9,37 @@ PEAK = ("broker_peak_bytes", "peak memory, MB")
 @dataclass(frozen=True)
 class Case:
     name: str  # for --only
-    text: str  # for the table
+    table: str  # cases of one table stand together and have the same figures
+    text: str
     arguments: str
-    figure: str  # key of the summary that the ratio is about
-    unit: str
-    more_is_better: bool = True
-    others: tuple = (CPU, PEAK)
+    figures: tuple  # (key of the summary, heading); the first is what the case is about
     timed: bool = True  # takes --duration and --warmup
     relay: bool = False  # the relay can stand in for the broker
-    latency: bool = False  # more turns, and percentiles
+    latency: bool = False  # more turns
 
 
 def throughput(name, text, arguments, **more):
-    return Case(name, text, "throughput " + arguments, "delivered_per_second", "delivered/s", **more)
+    figures = (("delivered_per_second", "delivered/s"), CPU, PEAK)
+    return Case(name, "Throughput", text, "throughput " + arguments, figures, **more)
 
 
 def latency(rate):
-    return Case(f"latency-{rate}", f"latency at {rate:,} messages/s, 16 bytes",
-                f"latency --rate {rate} --size 16", "latency_p50_us", "p50, us", more_is_better=False,
-                others=(("latency_p99_us", "p99, us"), ("latency_p999_us", "p99.9, us"), CPU),
-                relay=True, latency=True)
+    figures = (("latency_p50_us", "p50, us"), ("latency_p99_us", "p99, us"),
+               ("latency_p999_us", "p99.9, us"), CPU)
+    return Case(f"latency-{rate}", "Latency", f"16 bytes, {rate:,} messages/s",
+                f"latency --rate {rate} --size 16", figures, relay=True, latency=True)
+
+
+def idle(what, text):
+    figures = (("broker_bytes_each", "bytes each"), ("made_per_second", "made/s"),
+               ("broker_resident_bytes", "resident, MB"))
+    return Case(f"idle-{what}", "Idle", text, f"idle {what} --count 10000", figures, timed=False)
+
+
+def churn(what, text):
+    figures = (("cycles_per_second", "cycles/s"), ("cycle_p99_us", "p99, us"),
+               ("broker_cpu_us_per_message", "CPU a cycle, us"))
+    return Case(f"churn-{what}", "Churn", text, f"churn {what} --connections 10", figures)
 
 
 MANUAL = "--ack 100 --prefetch 1000"
@@ -44,8 +55,7 @@ CASES = [
     throughput("quad", "300 bytes, 2 : 2 on one queue",
                f"--size 300 --producers 2 --consumers 2 {MANUAL}"),
     throughput("confirms", "1 KiB, 1 : 1 with confirms, window 100",
-               f"--size 1024 --confirm 100 {MANUAL}",
-               others=(("confirm_p50_us", "confirm p50, us"), CPU, PEAK)),
+               f"--size 1024 --confirm 100 {MANUAL}"),
     throughput("fanout-1", "16 bytes, fan-out to 1 queue", "--size 16 --fanout 1"),
     throughput("fanout-10", "16 bytes, fan-out to 10 queues",
                "--size 16 --fanout 10 --consumers 10 --consumer-connections 10"),
@@ -56,24 +66,16 @@ CASES = [
     latency(1_000),
     latency(10_000),
     latency(20_000),
-    Case("idle-connections", "10,000 idle connections", "idle connections --count 10000",
-         "broker_bytes_each", "bytes each", more_is_better=False,
-         others=(("made_per_second", "opened/s"), ("broker_resident_bytes", "resident, MB")), timed=False),
-    Case("idle-queues", "10,000 idle transient queues", "idle queues --count 10000",
-         "broker_bytes_each", "bytes each", more_is_better=False,
-         others=(("made_per_second", "declared/s"), ("broker_resident_bytes", "resident, MB")), timed=False),
-    Case("churn-connections", "connections opened and closed, 10 at a time",
-         "churn connections --connections 10", "cycles_per_second", "connections/s",
-         others=(("cycle_p99_us", "p99, us"), CPU)),
-    Case("churn-queues", "transient queues declared and deleted, over 10 connections",
-         "churn queues --connections 10", "cycles_per_second", "queues/s",
-         others=(("cycle_p99_us", "p99, us"), CPU)),
-    Case("topology", "16 bytes, 1 : 1 through a topic exchange with 100,000 bindings, which another client "
-         "changes 1,000 times/s in turns of 2 s: rate with changes, as a part of the rate without",
-         f"topology --size 16 --bindings 100000 --changes 1000 --turn 2 --confirm 1000 {MANUAL} --warmup 2",
-         "delivered_ratio", "part",
-         others=(("delivered_per_second_off", "without, /s"), ("delivered_per_second_on", "with, /s"),
-                 ("changes_per_second", "changes/s")), timed=False),
+    idle("connections", "10,000 connections that do nothing"),
+    idle("queues", "10,000 empty transient queues"),
+    churn("connections", "a connection opened and closed, 10 at a time"),
+    churn("queues", "a transient queue declared and deleted, 10 at a time"),
+    Case("topology", "Changing topology",
+         "16 bytes, 1 : 1 through a topic exchange with 100,000 bindings; one is added or removed 1,000 "
+         "times/s, in turns of 2 s; window of 1,000 confirms",
+         "topology --size 16 --bindings 100000 --changes 1000 --turn 2 --confirm 1000 --warmup 2 " + MANUAL,
+         (("delivered_ratio", "rate with / without changes"), ("delivered_per_second_off", "without, /s"),
+          ("delivered_per_second_on", "with, /s"), ("changes_per_second", "changes/s")), timed=False),
 ]
 
 

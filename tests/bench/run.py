@@ -10,6 +10,7 @@ Baton failed.
 """
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -94,8 +95,9 @@ def measure(case, brokers, options):
                 continue
             summary = run_once(case, broker, options)
             runs[broker.name].append(summary)
-            shown = summary.get("failed") or f"{summary.get(case.figure, 0):,.6g} {case.unit}"
-            say(f"{case.name:18} turn {turn + 1}/{turns}  {broker.name:9} {shown}")
+            key, heading = case.figures[0]
+            figure = summary.get("failed") or f"{shown(key, summary.get(key))} {heading}"
+            say(f"{case.name:18} turn {turn + 1}/{turns}  {broker.name:9} {figure}")
     return {name: summaries for name, summaries in runs.items() if summaries}
 
 
@@ -114,35 +116,36 @@ def shown(key, value):
     return f"{value:.3g}"
 
 
-def less_is_better(case, key):
-    return key.endswith("_us") or "_us_" in key or key == "broker_peak_bytes" or \
-        key == case.figure and not case.more_is_better
+def less_is_better(key):
+    return key.endswith(("_us", "_bytes", "_bytes_each")) or "_us_" in key
 
 
-def advantage(case, key, ours, theirs):
+def advantage(key, ours, theirs):
     """How many times better Baton is than RabbitMQ; below 1 it is worse."""
-    if not ours or not theirs or (key != case.figure and not less_is_better(case, key)):
-        return ""
-    times = theirs / ours if less_is_better(case, key) else ours / theirs
-    return f"{times:.1f}x" if times >= 1 else f"{times:.2f}x"
+    times = theirs / ours if less_is_better(key) else ours / theirs
+    return f"{times:,.1f}x" if times >= 1 else f"{times:.2f}x"
 
 
-def rows_of(case, runs):
-    """Table rows: one for the figure of the case, one for each other figure."""
+def cell(key, runs):
+    """`Baton / RabbitMQ (how many times better)`, and the relay's where there is one."""
+    values = {name: median(summaries, key) for name, summaries in runs.items()}
+    ours, theirs, floor = (values.get(name) for name in ("Baton", "RabbitMQ", "relay"))
+    text = " / ".join(shown(key, values[name]) for name in ("Baton", "RabbitMQ") if name in runs)
+    if ours and theirs:
+        text += f" (**{advantage(key, ours, theirs)}**)"
+    if floor is not None:
+        text += f"; relay {shown(key, floor)}"
+    return text
+
+
+def row_of(case, runs):
     any_summary = next((s for all in runs.values() for s in all if "failed" not in s), {})
     settings = settings_of(any_summary)
-    heading = f"**{case.text}**" + (f"; {settings}" if settings else "")
-    rows = []
-    for key, label in ((case.figure, case.unit), *case.others):
-        values = {name: median(summaries, key) for name, summaries in runs.items()}
-        cells = [shown(key, values.get(name)) for name in ("Baton", "RabbitMQ", "relay")]
-        ratio = advantage(case, key, values.get("Baton"), values.get("RabbitMQ"))
-        rows.append(f"| {heading} | {label} | {' | '.join(cells)} | {ratio} |")
-        heading = ""
+    load = case.text + (f"; {settings}" if settings else "")
     for name, summaries in runs.items():
-        failures = {summary["failed"] for summary in summaries if "failed" in summary}
-        rows += [f"| | failed | {name}: {why.replace('|', '/')} | | | |" for why in sorted(failures)]
-    return rows
+        for why in sorted({summary["failed"] for summary in summaries if "failed" in summary}):
+            load += f". **{name} failed**: {why.replace('|', '/')}"
+    return f"| {load} | {' | '.join(cell(key, runs) for key, _ in case.figures)} |"
 
 
 def in_process(options):
@@ -165,19 +168,19 @@ def machine():
 
 
 def report(results, brokers, options, embedded):
-    against = f"RabbitMQ {rabbitmq.version()}" if rabbitmq.RabbitMQ in brokers else \
-        "RabbitMQ is not installed: Baton alone"
+    against = f"RabbitMQ {rabbitmq.version()}" if rabbitmq.RabbitMQ in brokers else "Baton alone"
     lines = [
         f"Machine: {machine()}; the generator shares it. {against}. Medians of {options.turns} turn(s) "
         f"({options.latency_turns} for latency) of {options.seconds:g} s after {options.warmup:g} s, a fresh "
         "broker with an empty data folder each, defaults but for Baton's memory budget of 1 GiB. "
-        "The last column says how many times better Baton is than RabbitMQ.",
-        "",
-        "| load | figure | Baton | RabbitMQ | relay | |",
-        "|---|---|---:|---:|---:|---:|",
+        "A cell reads Baton / RabbitMQ (how many times better Baton is); relay: the same bytes through "
+        "tests/bench/relay.cpp, which does not look at them.",
     ]
-    for case, runs in results:
-        lines += rows_of(case, runs)
+    for table, cases in itertools.groupby(results, key=lambda result: result[0].table):
+        cases = list(cases)
+        headings = [heading for _, heading in cases[0][0].figures]
+        lines += ["", f"| {table} | {' | '.join(headings)} |", "|---|" + "---:|" * len(headings)]
+        lines += [row_of(case, runs) for case, runs in cases]
     if embedded is not None:
         lines += ["", "In process, without a socket:", "", "```", embedded, "```"]
     return "\n".join(lines) + "\n"
