@@ -5,6 +5,7 @@ BUILD := build/release
 JOBS ?= $(shell nproc)
 WERROR ?= OFF
 ARGS ?=
+MAKEFLAGS += --no-print-directory
 
 .PHONY: help setup build all run test bench interop format tidy clean
 .DEFAULT_GOAL := help
