@@ -146,12 +146,14 @@ void loop::run_ready_tasks() {
 void loop::wait_and_dispatch() {
   if (ready_.empty() && inbox_.sleep()) {
     const steady_time from = time_.now();
+    asleep_since_.store(from.time_since_epoch().count(), std::memory_order_relaxed);
     // A sleep shorter than nothing is a look.
     const nanoseconds at_most =
         alarm_ == never ? nanoseconds{-1} : std::max(nanoseconds{0}, nanoseconds{alarm_ - from});
     sockets_->wait(at_most);
     inbox_.awake();
     look_at_clock();
+    asleep_since_.store(0, std::memory_order_relaxed);
     note_load(from, now());
   } else {
     sockets_->wait(nanoseconds{0});
@@ -184,6 +186,17 @@ void loop::note_load(steady_time slept_from, steady_time slept_to) noexcept {
   load_.store(share, std::memory_order_relaxed);
   load_since_ = slept_to;
   busy_lately_ = nanoseconds{0};
+}
+
+double loop::load() const noexcept {
+  const double share = load_.load(std::memory_order_relaxed);
+  const steady_time::rep since = asleep_since_.load(std::memory_order_relaxed);
+  if (since == 0) return share;
+  // It has noted nothing since it fell asleep; that time counts, too.
+  const nanoseconds slept =
+      std::max(nanoseconds{0}, time_.now().time_since_epoch() - nanoseconds{since});
+  const auto window = static_cast<double>(nanoseconds{load_window}.count());
+  return share * window / (window + static_cast<double>(slept.count()));
 }
 
 // -- stopping -----------------------------------------------------------------------------------

@@ -108,6 +108,8 @@ public:
 
   /// `work.flush()` once, when nothing is ready any more or the turn ends. Deferring twice is once.
   void defer(flushable& work) noexcept;
+  /// Takes it back. An actor that is one does so in `on_exit`, like all that belongs to its loop.
+  void undefer(flushable& work) noexcept { work.unlink(); }
 
   /// Calls `handler` when `when` has come; the latest call counts, `never` clears it.
   void set_alarm(steady_time when, alarm_handler* handler) noexcept {
@@ -122,7 +124,7 @@ public:
   void exec_later(caf::resumable* job) override;
 
   /// Share of the time that the loop was busy, lately (over about 100 ms), from 0 to 1. Any thread.
-  double load() const noexcept { return load_.load(std::memory_order_relaxed); }
+  double load() const noexcept;
   /// Any thread.
   loop_statistics& statistics() noexcept { return statistics_; }
 
@@ -197,6 +199,7 @@ private:
   steady_time load_since_;
   std::chrono::nanoseconds busy_lately_{0};
   std::atomic<double> load_{0};
+  std::atomic<steady_time::rep> asleep_since_{0};  // 0: awake
   loop_statistics statistics_;
 
   alignas(64) loop_inbox inbox_;  // the only words that other threads write

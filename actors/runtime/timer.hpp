@@ -13,13 +13,14 @@ namespace baton {
 /// A timer of one actor, as a member of it: when it is due, it calls back on the actor's home loop
 /// like a handler of that actor (`pinned_actor::enter`). Arming and cancelling are direct calls, a
 /// few nanoseconds each, without allocation; a cancelled timer never fires. All timers of an actor
-/// that ends are cancelled.
+/// that ends are cancelled. It may arm itself anew when it is due, but not be destroyed then.
 class timer final : private wheel_entry {
 public:
   timer(pinned_actor& owner, std::function<void()> due);
   ~timer() override;
 
-  /// Both only in handlers of the owner. Arming anew moves it.
+  /// Only in handlers of the owner. Arming anew moves it. A delay counts from `home().now()`, so
+  /// from the beginning of the turn.
   void arm_at(steady_time when);
   void arm(std::chrono::nanoseconds delay);
   void cancel();

@@ -98,6 +98,40 @@ void measure_hop(const char* where, bool same_loop, std::size_t batch_size, std:
       where, batch_size, window, (cpu_seconds() - cpu) / count * 1e9, wall / count * 1e9);
 }
 
+struct leave {
+  std::promise<void> gone;
+};
+using guest_ref = actor_ref<leave>;
+
+class guest final : public actor_of<guest, guest_ref> {
+public:
+  using actor_of::actor_of;
+  void handle(leave& request) {
+    quit();
+    request.gone.set_value();
+  }
+};
+
+void measure_life(std::size_t count) {
+  threaded_runtime runtime{1};
+  std::vector<guest_ref> guests;
+  guests.reserve(count);
+  const double start = cpu_seconds();
+  for (std::size_t i = 0; i < count; ++i) guests.push_back(spawn<guest>(runtime.at(0)));
+  std::vector<std::future<void>> ends;
+  ends.reserve(count);
+  for (const guest_ref& one : guests) {
+    leave request;
+    ends.push_back(request.gone.get_future());
+    one.send(std::move(request));
+  }
+  for (std::future<void>& one : ends) one.wait();
+  guests.clear();
+  std::printf("an actor's life: %.0f ns CPU, %zu bytes\n",
+              (cpu_seconds() - start) / static_cast<double>(count) * 1e9,
+              sizeof(guest) + CAF_CACHE_LINE_SIZE);
+}
+
 struct entry final : wheel_entry {
   void on_due() override {}
 };
@@ -135,6 +169,7 @@ int main() {
       for (const std::size_t window : {1, 16})
         measure_hop(same_loop ? "same loop" : "two loops", same_loop, batch_size, window,
                     (same_loop ? 2'000'000 : 500'000) * (batch_size == 1 ? 1 : batch_size / 2));
+  measure_life(100'000);
   measure_wheel(1'000);
   measure_wheel(1'000'000);
 }

@@ -136,21 +136,35 @@ TEST_CASE("each sleep of a loop is ended by one wake-up at most") {
 }
 
 TEST_CASE("stopping ends the actors that are left, on their loop") {
-  struct nothing {};
-  struct mourned final : actor_of<mourned, actor_ref<nothing>> {
-    mourned(caf::actor_config& config, std::atomic<int>& good) : actor_of{config}, good_{good} {}
-    void handle(nothing&) {}
-    void on_exit() override { good_ += loop::current() == &home() ? 1 : 0; }
-    std::atomic<int>& good_;
+  struct mourned final : actor_of<mourned, player_ref> {
+    mourned(caf::actor_config& config, std::atomic<int>& count) : actor_of{config}, good{count} {}
+    void handle(ball&) {}
+    void handle(query& asked) { asked.answered.set_value(); }
+    void on_exit() override { good += loop::current() == &home() ? 1 : 0; }
+    std::atomic<int>& good;
   };
   std::atomic<int> good{0};
-  {
-    threaded_runtime runtime{2};
-    for (std::size_t i = 0; i < 100; ++i) spawn<mourned>(runtime.at(i % 2), good).send(nothing{});
-    runtime.stop();
-    runtime.stop();
-  }
-  CHECK(good.load() <= 100);
+  threaded_runtime runtime{2};
+  std::vector<player_ref> left;
+  for (std::size_t i = 0; i < 100; ++i) left.push_back(spawn<mourned>(runtime.at(i % 2), good));
+  for (const player_ref& one : left) ask(one);
+  runtime.stop();
+  runtime.stop();
+  CHECK(good.load() == 100);
+  left.front().send(ball{});  // to nobody any more
+}
+
+TEST_CASE("the load of a loop is a share, and falls while it sleeps") {
+  threaded_runtime runtime{1};
+  std::atomic<int> strays{0}, finished{0};
+  std::vector<player_ref> alone;
+  alone.push_back(spawn<player>(runtime.at(0), alone, strays, finished));
+  alone[0].send(ball{std::make_unique<int>(2'000'000)});
+  while (finished.load() == 0) std::this_thread::yield();
+  const double busy = runtime.at(0).load();
+  CHECK(busy >= 0);
+  CHECK(busy <= 1);
+  while (runtime.at(0).load() > busy / 2) std::this_thread::yield();
 }
 
 TEST_CASE("stopping under load loses no memory and hangs nowhere") {

@@ -1,6 +1,8 @@
 // Real sockets on the loopback, one thread: both ends are driven by the test.
 
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -123,6 +125,14 @@ TEST_CASE("bytes written at one end of a TCP stream are read at the other") {
 
 TEST_CASE("a Unix socket carries bytes, and its path is taken over from a dead process") {
   const std::string path = "/tmp/baton-sockets-test-" + std::to_string(::getpid());
+  {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    REQUIRE(::bind(dead, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    ::close(dead);  // leaves the file
+  }
   net n;
   n.listen({path, 0});
   const auto client = n.connect();
