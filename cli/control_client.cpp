@@ -53,7 +53,8 @@ result<std::string> ask_node(const std::filesystem::path& data_folder, const std
     auto n = ::recv(node.number, buffer, sizeof buffer, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_failure(path);
-    if (n == 0) return failure{error{path + ": the node closed before it had answered"}};
+    if (n == 0 && answer.empty()) return answer;
+    if (n == 0) return failure{error{path + ": the node ended in the middle of its answer"}};
     answer.append(buffer, static_cast<std::size_t>(n));
   }
   answer.pop_back();

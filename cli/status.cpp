@@ -95,6 +95,10 @@ int ask_command(const question& what, const std::filesystem::path& data_folder, 
     err << "baton " << what.name << ": " << answer.reason().text << '\n';
     return 1;
   }
+  if (answer->empty()) {
+    err << "baton " << what.name << ": the node ended before it had answered\n";
+    return 1;
+  }
   if (as_json)
     out << *answer << '\n';
   else

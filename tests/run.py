@@ -89,7 +89,8 @@ def suites(build, kinds):
         for example in sorted((ROOT / "examples").glob("*.cpp")):
             yield f"example {example.stem}", [build / f"example_{example.stem}"], 120
         if baton.exists():
-            for example in sorted((ROOT / "examples").glob("*.toml")):
+            configurations = [*(ROOT / "examples").glob("*.toml"), *(ROOT / "examples").glob("*.d")]
+            for example in sorted(configurations):
                 yield f"example {example.name}", [baton, "check", example], 30
 
 

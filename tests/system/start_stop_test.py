@@ -18,6 +18,17 @@ class StartAndStop(unittest.TestCase):
         with Node() as node:
             self.assertEqual(node.stop(), 0)
 
+    def test_the_stop_command_returns_once_the_node_has_ended(self):
+        with Node() as node:
+            self.assertEqual(node.command("stop"), "stopped\n")
+            self.assertEqual(node.wait(10), 0)
+
+    def test_a_node_that_does_not_run_cannot_be_asked(self):
+        with Node() as node:
+            node.stop()
+            with self.assertRaisesRegex(RuntimeError, "no node answers"):
+                node.command("queues")
+
     def test_a_killed_node_starts_again_on_its_data_folder(self):
         with Node() as first:
             first.kill()
