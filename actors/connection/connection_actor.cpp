@@ -12,6 +12,10 @@ namespace {
 constexpr std::chrono::milliseconds trickle_interval{100};
 constexpr std::size_t trickle_bytes = 4096;
 
+// Whoever asked to close, the client closes its socket first: some see our end of the stream before
+// they have looked at our last frame, and take it for a failure. Those that never close wait so long.
+constexpr std::chrono::seconds parting_timeout{1};
+
 // How soon a body that found no room is admitted anew.
 constexpr std::chrono::milliseconds admission_interval{20};
 
@@ -216,7 +220,6 @@ void connection_actor::write_output() {
       return give_up("connection lost", "cannot write: " + socket_->failure());
   }
   machine_.heartbeat().sent(output_.total_written() - before);
-  if (ending_ == amqp091::ending::over && output_.empty()) quit();
 }
 
 // ---- time and the end
