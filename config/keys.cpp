@@ -329,9 +329,9 @@ const std::vector<key<settings>>& keys_of() {
 }
 
 std::string find_elsewhere(std::string_view name) {
-  for (const auto& section : describe_keys<settings>())
-    for (const auto& each : section.children)
-      if (each.name == name) return section.name + "." + each.name;
+  for (const auto& section : keys_of<settings>())
+    for (const auto& each : section.description().children)
+      if (each.name == name) return section.name() + "." + each.name;
   return {};
 }
 

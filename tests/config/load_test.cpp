@@ -151,6 +151,10 @@ day = 1970-01-02
   CHECK(find_field(arguments, "day")->get<timestamp_value>()->seconds == 86'400);
 }
 
+TEST_CASE("a string goes on behind the end of a line with any letter") {
+  CHECK(loaded("[node]\nname = \"\"\"\\\n  \u00e9t\u00e9\"\"\"").node.name == "\u00e9t\u00e9");
+}
+
 TEST_CASE("permissions belong to the user that they are written below") {
   const auto node = loaded(R"(
 [[user]]

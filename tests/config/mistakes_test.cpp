@@ -217,6 +217,8 @@ TEST_CASE("a mistake in what is set by hand names it") {
         lines{"--set node.name.first: node.name is \"a\", which has no \"first\""});
 }
 
-TEST_CASE("a header that begins with a comma is a syntax error like any other") {
+TEST_CASE("a header that begins with no letter of a key is a syntax error like any other") {
   CHECK(wrong("[[,queue]]\nname = \"a\"").size() == 1);
+  CHECK(wrong("[\u00e9]").size() == 1);
+  CHECK(wrong("\xcc\xaa").size() == 1);
 }
