@@ -12,26 +12,27 @@ namespace baton::amqp091 {
 template <class... Methods>
 struct method_list {};
 
-/// A method that is not in here does not exist for either end.
+/// A method that is not in here does not exist for either end. They are looked for in this order:
+/// those that come with every message stand in front.
 using all_methods = method_list<
-    methods::connection_start, methods::connection_start_ok, methods::connection_secure,
-    methods::connection_secure_ok, methods::connection_tune, methods::connection_tune_ok,
-    methods::connection_open, methods::connection_open_ok, methods::connection_close,
-    methods::connection_close_ok, methods::connection_blocked, methods::connection_unblocked,
-    methods::connection_update_secret, methods::connection_update_secret_ok, methods::channel_open,
-    methods::channel_open_ok, methods::channel_flow, methods::channel_flow_ok,
-    methods::channel_close, methods::channel_close_ok, methods::access_request,
-    methods::access_request_ok, methods::exchange_declare, methods::exchange_declare_ok,
-    methods::exchange_delete, methods::exchange_delete_ok, methods::exchange_bind,
-    methods::exchange_bind_ok, methods::exchange_unbind, methods::exchange_unbind_ok,
-    methods::queue_declare, methods::queue_declare_ok, methods::queue_bind, methods::queue_bind_ok,
-    methods::queue_purge, methods::queue_purge_ok, methods::queue_delete, methods::queue_delete_ok,
-    methods::queue_unbind, methods::queue_unbind_ok, methods::basic_qos, methods::basic_qos_ok,
-    methods::basic_consume, methods::basic_consume_ok, methods::basic_cancel,
-    methods::basic_cancel_ok, methods::basic_publish, methods::basic_return, methods::basic_deliver,
-    methods::basic_get, methods::basic_get_ok, methods::basic_get_empty, methods::basic_ack,
-    methods::basic_reject, methods::basic_recover_async, methods::basic_recover,
-    methods::basic_recover_ok, methods::basic_nack, methods::confirm_select,
+    methods::basic_ack, methods::basic_publish, methods::basic_deliver, methods::basic_nack,
+    methods::basic_reject, methods::basic_get, methods::basic_get_ok, methods::connection_start,
+    methods::connection_start_ok, methods::connection_secure, methods::connection_secure_ok,
+    methods::connection_tune, methods::connection_tune_ok, methods::connection_open,
+    methods::connection_open_ok, methods::connection_close, methods::connection_close_ok,
+    methods::connection_blocked, methods::connection_unblocked, methods::connection_update_secret,
+    methods::connection_update_secret_ok, methods::channel_open, methods::channel_open_ok,
+    methods::channel_flow, methods::channel_flow_ok, methods::channel_close,
+    methods::channel_close_ok, methods::access_request, methods::access_request_ok,
+    methods::exchange_declare, methods::exchange_declare_ok, methods::exchange_delete,
+    methods::exchange_delete_ok, methods::exchange_bind, methods::exchange_bind_ok,
+    methods::exchange_unbind, methods::exchange_unbind_ok, methods::queue_declare,
+    methods::queue_declare_ok, methods::queue_bind, methods::queue_bind_ok, methods::queue_purge,
+    methods::queue_purge_ok, methods::queue_delete, methods::queue_delete_ok, methods::queue_unbind,
+    methods::queue_unbind_ok, methods::basic_qos, methods::basic_qos_ok, methods::basic_consume,
+    methods::basic_consume_ok, methods::basic_cancel, methods::basic_cancel_ok,
+    methods::basic_return, methods::basic_get_empty, methods::basic_recover_async,
+    methods::basic_recover, methods::basic_recover_ok, methods::confirm_select,
     methods::confirm_select_ok, methods::tx_select, methods::tx_select_ok, methods::tx_commit,
     methods::tx_commit_ok, methods::tx_rollback, methods::tx_rollback_ok>;
 

@@ -16,7 +16,7 @@ namespace baton::amqp091 {
 
 /// What all connections of a listener share. Must outlive its connections.
 struct server_settings {
-  field_table properties;  ///< server-properties, see `server_properties()`
+  field_table properties = {};  ///< server-properties, see `server_properties()`
   std::string mechanisms = "AMQPLAIN PLAIN";
   std::uint16_t channel_max = 2047;      ///< 0: no limit
   std::uint32_t frame_max = 131072;      ///< 0: no limit

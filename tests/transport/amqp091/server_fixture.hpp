@@ -10,6 +10,10 @@ namespace baton::amqp091::test {
 /// Frames as a client would write them.
 class frames {
 public:
+  frames() = default;
+  frames(frames&&) = default;
+  frames(const frames& other) { bytes(other.view()); }
+
   template <class Method>
   frames& method(std::uint16_t channel, const Method& method) {
     encode_method(out_, channel, method);
@@ -102,20 +106,19 @@ struct server_fixture {
 
   static frames start_ok(byte_view client_properties = {}, std::string_view mechanism = "PLAIN",
                          std::string_view response = std::string_view{"\0guest\0secret", 13}) {
-    return std::move(
-        frames{}.method(0, methods::connection_start_ok{.client_properties = {client_properties},
-                                                        .mechanism = mechanism,
-                                                        .response = as_bytes(response),
-                                                        .locale = "en_US"}));
+    return frames{}.method(0, methods::connection_start_ok{.client_properties = {client_properties},
+                                                           .mechanism = mechanism,
+                                                           .response = as_bytes(response),
+                                                           .locale = "en_US"});
   }
   static frames tune_ok(std::uint16_t channel_max = 2047, std::uint32_t frame_max = 131072,
                         std::uint16_t heartbeat = 60) {
-    return std::move(frames{}.method(
+    return frames{}.method(
         0, methods::connection_tune_ok{
-               .channel_max = channel_max, .frame_max = frame_max, .heartbeat = heartbeat}));
+               .channel_max = channel_max, .frame_max = frame_max, .heartbeat = heartbeat});
   }
   static frames open(std::string_view virtual_host = "/") {
-    return std::move(frames{}.method(0, methods::connection_open{.virtual_host = virtual_host}));
+    return frames{}.method(0, methods::connection_open{.virtual_host = virtual_host});
   }
 
   /// Handshake, and AMQP channel 1; what was called and answered until then is forgotten.
