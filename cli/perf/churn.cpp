@@ -12,8 +12,6 @@
 namespace baton::perf {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-
 const char* name_of(churn_kind kind) {
   switch (kind) {
     case churn_kind::connections:

@@ -6,12 +6,14 @@
 
 namespace baton::perf {
 
+inline constexpr std::int64_t second_ns = 1'000'000'000;
+
 /// Nanoseconds of the monotonic clock: the same for all processes and threads of a machine, so a
 /// stamp that one connection sends can be compared where another one receives it.
 inline std::int64_t now_ns() noexcept {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return now.tv_sec * second_ns + now.tv_nsec;
 }
 
 }  // namespace baton::perf

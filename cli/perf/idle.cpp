@@ -10,8 +10,6 @@
 namespace baton::perf {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-
 /// A connection that only exists, with so many AMQP channels.
 class idler final : public client {
 public:

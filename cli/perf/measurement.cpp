@@ -11,8 +11,6 @@
 namespace baton::perf {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-
 double seconds_between(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to - from) / second_ns;
 }

@@ -34,7 +34,7 @@ struct settings {
   }
 };
 
-void add_run_options(CLI::App& command, run_options& run, bool timed) {
+void add_run_options(CLI::App& command, run_options& run) {
   command
       .add_option("--uri", run.uri, "amqp://user:password@host:port/vhost, or relay://host:port")
       ->capture_default_str();
@@ -43,13 +43,19 @@ void add_run_options(CLI::App& command, run_options& run, bool timed) {
   command.add_flag("--quiet", run.quiet, "no line each second");
   command.add_option("--prefix", run.prefix,
                      "of the names of all that is declared; default perf-PID");
-  if (!timed) return;
+}
+
+void add_warmup(CLI::App& command, run_options& run) {
+  command.add_option("--warmup", run.warmup_seconds, "seconds that are not measured, at first")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+void add_times(CLI::App& command, run_options& run) {
   command.add_option("--duration", run.seconds, "seconds that are measured")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--warmup", run.warmup_seconds, "seconds before those")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_warmup(command, run);
 }
 
 void add_flow_arguments(CLI::App& command, settings& to) {
@@ -169,7 +175,8 @@ void does(CLI::App& command, const std::shared_ptr<settings>& asked, int& exit_c
 void add_throughput(CLI::App& perf, int& exit_code) {
   const auto asked = std::make_shared<settings>();
   auto& command = *perf.add_subcommand("throughput", "as many messages as go through");
-  add_run_options(command, asked->run, true);
+  add_run_options(command, asked->run);
+  add_times(command, asked->run);
   add_flow_arguments(command, *asked);
   does(command, asked, exit_code, [](settings& s) -> result<report> {
     if (auto checked = check_flow(s); !checked) return failure{checked.reason()};
@@ -182,7 +189,8 @@ void add_latency(CLI::App& perf, int& exit_code) {
   asked->flow.rate = 1000;
   auto& command = *perf.add_subcommand(
       "latency", "time from when a message was due to its receipt, at a fixed --rate");
-  add_run_options(command, asked->run, true);
+  add_run_options(command, asked->run);
+  add_times(command, asked->run);
   add_flow_arguments(command, *asked);
   command.add_option("--load-producers", asked->background.producers,
                      "others that publish on a thread and a queue of their own meanwhile");
@@ -209,7 +217,8 @@ void add_churn(CLI::App& perf, int& exit_code) {
   command.add_option("what", asked->churn.kind, "connections, channels, queues or bindings")
       ->required()
       ->transform(CLI::CheckedTransformer(kinds));
-  add_run_options(command, asked->run, true);
+  add_run_options(command, asked->run);
+  add_times(command, asked->run);
   command.add_option("--connections", asked->churn.connections, "that work side by side")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
@@ -233,7 +242,7 @@ void add_idle(CLI::App& perf, int& exit_code) {
   command.add_option("what", asked->idle.kind, "connections, channels or queues")
       ->required()
       ->transform(CLI::CheckedTransformer(kinds));
-  add_run_options(command, asked->run, false);
+  add_run_options(command, asked->run);
   command.add_option("--count", asked->idle.count)
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -248,7 +257,8 @@ void add_topology(CLI::App& perf, int& exit_code) {
   asked->flow.exchange_type = "topic";
   auto& command = *perf.add_subcommand(
       "topology", "publish through an exchange whose bindings change, in turns of on and off");
-  add_run_options(command, asked->run, true);
+  add_run_options(command, asked->run);
+  add_warmup(command, asked->run);
   add_flow_arguments(command, *asked);
   command.add_option("--bindings", asked->topology.bindings, "that exist beside the flow's own")
       ->capture_default_str();

@@ -12,8 +12,6 @@
 namespace baton::perf {
 namespace {
 
-constexpr std::int64_t second_ns = 1'000'000'000;
-
 /// Adds and removes one binding in turns, at a rate, while it is on.
 class changer final : public client {
 public:

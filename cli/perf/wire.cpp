@@ -185,10 +185,6 @@ void consume(std::string& out, std::uint16_t channel, std::string_view queue, st
       .u32(0);
 }
 
-void cancel(std::string& out, std::uint16_t channel, std::string_view tag) {
-  frame_writer{out, channel, method::basic_cancel}.short_text(tag).u8(0);
-}
-
 void ack(std::string& out, std::uint16_t channel, std::uint64_t delivery_tag, bool multiple) {
   frame_writer{out, channel, method::basic_ack}.u64(delivery_tag).u8(multiple ? 1 : 0);
 }

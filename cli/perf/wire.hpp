@@ -166,7 +166,6 @@ void confirm_select(std::string& out, std::uint16_t channel);
 void qos(std::string& out, std::uint16_t channel, std::uint16_t prefetch);
 void consume(std::string& out, std::uint16_t channel, std::string_view queue, std::string_view tag,
              bool no_ack);
-void cancel(std::string& out, std::uint16_t channel, std::string_view tag);
 void ack(std::string& out, std::uint16_t channel, std::uint64_t delivery_tag, bool multiple);
 
 /// How one message is published.
