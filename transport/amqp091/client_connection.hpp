@@ -19,8 +19,8 @@ struct client_settings {
   std::string password = "guest";
   std::string virtual_host = "/";
   /// Shown by the server's tools; the capabilities are added by the machine.
-  field_table properties;
-  std::string connection_name;
+  field_table properties = {};
+  std::string connection_name = {};
   /// Our own limits; the smaller of the server's and ours counts. 0: no limit of ours.
   std::uint16_t channel_max = 2047;
   std::uint32_t frame_max = 131072;
@@ -93,21 +93,24 @@ private:
     output_buffer method;  // the payload of the method whose content is collected
     output_buffer properties;
     output_buffer body;
+    std::uint16_t close_code = 200;  // the server's, when its close crossed ours
+    std::string close_text = "closed";
   };
-  struct connection_methods;
   struct channel_methods;
 
   progress step(byte_view input);
   progress step_deliver(byte_view input);
   progress step_frame(byte_view input);
   void handle_frame(const frame& found);
+  void handle_connection_method(byte_view payload);
+  void handle_closing(std::uint16_t number, channel_state& channel, byte_view payload);
   void handle_channel_frame(std::uint16_t number, channel_state& channel, const frame& found);
   void handle_method(std::uint16_t number, channel_state& channel, byte_view payload);
   void handle_header(std::uint16_t number, channel_state& channel, byte_view payload);
   void handle_body(std::uint16_t number, channel_state& channel, byte_view payload);
-  void hand_over(std::uint16_t number, channel_state& channel);
+  void finish_content(std::uint16_t number, channel_state& channel);
   channel_state* find(std::uint16_t channel) noexcept;
-  void forget(std::uint16_t channel);
+  void forget(std::uint16_t channel, std::uint16_t code, std::string_view text);
   /// The server broke the protocol.
   void fail(const protocol_error& error);
   void end(std::uint16_t code, std::string_view text);
