@@ -98,15 +98,15 @@ void measure_hop(const char* where, bool same_loop, std::size_t batch_size, std:
       where, batch_size, window, (cpu_seconds() - cpu) / count * 1e9, wall / count * 1e9);
 }
 
-struct leave {
+struct farewell {
   std::promise<void> gone;
 };
-using guest_ref = actor_ref<leave>;
+using guest_ref = actor_ref<farewell>;
 
 class guest final : public actor_of<guest, guest_ref> {
 public:
   using actor_of::actor_of;
-  void handle(leave& request) {
+  void handle(farewell& request) {
     quit();
     request.gone.set_value();
   }
@@ -121,7 +121,7 @@ void measure_life(std::size_t count) {
   std::vector<std::future<void>> ends;
   ends.reserve(count);
   for (const guest_ref& one : guests) {
-    leave request;
+    farewell request;
     ends.push_back(request.gone.get_future());
     one.send(std::move(request));
   }
