@@ -59,15 +59,17 @@ struct node {
   vhost_id vhost;
 };
 
-/// Nanoseconds for one call of `work(i)`: the least of five rounds.
+/// Nanoseconds for one call of `work(i)`: the best of many short rounds, which is what it costs
+/// when nobody else has the core.
 template <class Work>
-double cost(std::size_t calls, Work&& work) {
+double cost(std::size_t calls_a_round, Work&& work) {
   double best = 1e18;
-  for (int round = 0; round < 5; ++round) {
+  const auto begin = clock_type::now();
+  for (int round = 0; round < 10 || clock_type::now() - begin < std::chrono::seconds{1}; ++round) {
     const auto start = clock_type::now();
-    for (std::size_t i = 0; i < calls; ++i) work(i);
+    for (std::size_t i = 0; i < calls_a_round; ++i) work(i);
     const std::chrono::duration<double, std::nano> took = clock_type::now() - start;
-    best = std::min(best, took.count() / static_cast<double>(calls));
+    best = std::min(best, took.count() / static_cast<double>(calls_a_round));
   }
   return best;
 }
@@ -87,17 +89,16 @@ void cached_routes() {
   const auto route = [&](std::string_view exchange, std::string_view key) {
     routed += t.view.route({t.vhost, exchange, key}).queues.size();
   };
-  report("refresh, nothing new",
-         cost(10'000'000, [&](std::size_t) { routed += t.view.refresh(); }));
+  report("refresh, nothing new", cost(100'000, [&](std::size_t) { routed += t.view.refresh(); }));
   report("default exchange, one name of 100",
-         cost(5'000'000, [&](std::size_t) { route("", "queue42"); }));
+         cost(50'000, [&](std::size_t) { route("", "queue42"); }));
   report("topic exchange, cached, one key",
-         cost(5'000'000, [&](std::size_t) { route("orders", "order.42.paid"); }));
+         cost(50'000, [&](std::size_t) { route("orders", "order.42.paid"); }));
   std::vector<std::string> keys;
   for (int i = 0; i < 1000; ++i)
     keys.push_back("order." + std::to_string(i % 100) + "." + std::to_string(i));
   report("topic exchange, cached, 1,000 keys in turns",
-         cost(5'000'000, [&](std::size_t i) { route("orders", keys[i % 1000]); }));
+         cost(50'000, [&](std::size_t i) { route("orders", keys[i % 1000]); }));
 }
 
 /// The same shape and the same number of matches for each number of bindings: "<region>.<n>.*" for
@@ -113,7 +114,7 @@ void topic_bindings(int bindings) {
   t.publish();
   // Keys that are never met twice in the cache's memory of them, so each one is worked out.
   std::mt19937_64 random{random_seed};
-  std::vector<std::string> keys(50'000);
+  std::vector<std::string> keys(20'000);
   for (auto& key : keys) {
     const auto n = random() % static_cast<std::uint64_t>(bindings);
     key = "eu" + std::to_string(n % 10) + "." + std::to_string(n) + ".paid" +
@@ -127,7 +128,7 @@ void topic_bindings(int bindings) {
   std::vector<std::string> few(keys.begin(), keys.begin() + 100);
   const std::string_view more[] = {"none"};  // a second key: never cached
   std::snprintf(what, sizeof what, "the same, 100 keys in turns");
-  report(what, cost(1'000'000, [&](std::size_t i) {
+  report(what, cost(20'000, [&](std::size_t i) {
            routed += t.view.route({t.vhost, "orders", few[i % 100], more}).queues.size();
          }));
 }
@@ -150,7 +151,7 @@ void changes(int bindings) {
   t.publish();
   std::mt19937_64 random{random_seed};
   const auto change = [&](const char* exchange) {
-    return cost(20'000, [&](std::size_t i) {
+    return cost(1'000, [&](std::size_t i) {
       const auto n = (random() % static_cast<std::uint64_t>(bindings)) & ~1ULL;
       const std::string key = "eu" + std::to_string(n % 10) + "." + std::to_string(n) + ".new";
       const std::string& queue = queues[i % queues.size()];
@@ -162,7 +163,7 @@ void changes(int bindings) {
   };
   report("bind or unbind, topic", change("orders") / 2);
   report("bind or unbind, direct", change("direct") / 2);
-  report("declare and delete a queue, two versions", cost(20'000, [&](std::size_t) {
+  report("declare and delete a queue, two versions", cost(1'000, [&](std::size_t) {
            const queue_id made = t.queue("short-lived");
            t.core.publish();
            t.core.queue_closed(t.vhost, made);
@@ -210,7 +211,7 @@ void routes_under_change(int changes_a_second) {
   char what[80];
   std::snprintf(what, sizeof what, "cached, 100 keys, %d changes a second elsewhere",
                 changes_a_second);
-  report(what, cost(10'000'000, [&](std::size_t i) {
+  report(what, cost(50'000, [&](std::size_t i) {
            if (i % 64 == 0) t.view.refresh();
            routed += t.view.route({t.vhost, "orders", keys[i % 100]}).queues.size();
          }));
