@@ -139,6 +139,7 @@ void queue_actor::handle(unsubscribe& request) {
   const auto* found = find_subscription(request.consumer);
   if (found == nullptr) return;
   auto consumer = *found;
+  dispatch();  // what it was handed already comes before the answer
   core_.remove(request.consumer, now());
   forget_subscription(request.consumer);
   if (core_.deletable())
@@ -210,8 +211,7 @@ void queue_actor::on_due() {
   armed_for_ = queue_core::never;
   if (core_.unused_since_lease(now())) return end({entry_.vhost, entry_.id, 0, {}, {}});
   core_.expire(now());
-  pay_debts();
-  arm_timer();
+  dispatch();  // while messages were overdue, none was handed out
 }
 
 void queue_actor::handle(ask_queue_report& request) {

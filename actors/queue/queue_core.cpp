@@ -68,6 +68,7 @@ std::uint64_t queue_core::publish(batch&& taken, moment now) {
     drop_excess();
     if (due_at_once) expire(now);
   }
+  repack_while_growing(all.size());
   return refused;
 }
 

@@ -10,7 +10,6 @@
 #include "actors/queue/consumer_options.hpp"
 #include "actors/queue/consumer_table.hpp"
 #include "actors/queue/lease.hpp"
-#include "actors/queue/publisher_debts.hpp"
 #include "actors/queue/queue_refusal.hpp"
 #include "actors/queue/queue_statistics.hpp"
 #include "actors/queue/slot_store.hpp"
@@ -141,21 +140,13 @@ public:
 
   // -- Memory -------------------------------------------------------------------------------------
 
-  /// The share of the memory budget from which on publishers wait; 0: no limit.
+  /// The share of the memory budget from which on its publishers wait; 0: no limit.
   void set_share(std::uint64_t bytes) noexcept { share_ = bytes; }
   bool over_share() const noexcept { return share_ > 0 && totals_.held_bytes >= share_; }
 
-  /// `publisher` has spent `bytes` of credit here. Returns what it gets back now: all, or nothing
-  /// while the queue is over its share; then the queue remembers it.
-  std::uint64_t repay(connection_id publisher, std::uint64_t bytes);
-  /// What can be given back now: empty unless the queue is at most at three quarters of its share.
-  std::vector<owed_credit> pay_owed();
-  /// That publisher is gone: nothing is owed to it.
-  void forget_publisher(connection_id publisher) { debts_.forget(publisher); }
-
   /// Looks at the next `chunks` x 64 slots, around and around, and copies ready messages out of
-  /// slabs that mostly hold what is gone. Returns the bytes that it expects to have freed. For the
-  /// idle time of a loop, and for when memory is short.
+  /// slabs that mostly hold what is gone. Returns the bytes that it expects to have freed. A queue
+  /// that holds many messages does it as it grows; may also be called when memory is short.
   std::uint64_t repack(std::size_t chunks);
 
   /// Messages wait although there are consumers, and at least one of these only waits for its
@@ -181,6 +172,7 @@ private:
   // Messages in: queue_core.cpp
   void append(message&& m, moment deadline);
   void refuse(message m);
+  void repack_while_growing(std::size_t published);
   bool would_overflow(const message& one_more) const noexcept;
   void drop_excess();
   moment deadline_for(const message& m, moment now) const noexcept;
@@ -220,10 +212,10 @@ private:
   std::vector<lease_batch> outbox_;
   std::vector<consumer_table::index> takers_;  // those with an open batch
   std::vector<departed_message> departed_;
-  publisher_debts debts_;
 
   std::uint64_t share_ = 0;
-  std::uint64_t repack_at_ = 0;  // number of the next chunk to look at
+  std::uint64_t repack_at_ = 0;      // number of the next chunk to look at
+  std::uint64_t not_looked_at_ = 0;  // messages published since
   moment last_use_;
   bool had_consumer_ = false;
   bool closed_ = false;

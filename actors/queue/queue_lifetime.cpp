@@ -1,4 +1,4 @@
-// Time, the end, and memory: the half of queue_core that lets go.
+// Time and the end: the part of queue_core that lets go.
 
 #include <algorithm>
 #include <bit>
@@ -71,17 +71,6 @@ std::vector<consumer_id> queue_core::close() {
   slots_.clear();
   totals_.ready = totals_.unsettled = totals_.ready_bytes = totals_.held_bytes = 0;
   return told;
-}
-
-std::uint64_t queue_core::repay(connection_id publisher, std::uint64_t bytes) {
-  if (!over_share()) return bytes;
-  debts_.owe(publisher, bytes);
-  return 0;
-}
-
-std::vector<owed_credit> queue_core::pay_owed() {
-  if (debts_.empty() || (share_ > 0 && totals_.held_bytes > share_ / 4 * 3)) return {};
-  return debts_.take();
 }
 
 }  // namespace baton

@@ -9,6 +9,9 @@ namespace baton {
 
 namespace {
 
+// A queue with fewer ready messages than this is on its way to be empty.
+constexpr std::uint64_t worth_repacking = 16'384;
+
 /// Slots of one chunk whose messages share a slab.
 struct neighbours {
   slot_chunk* chunk;
@@ -25,6 +28,15 @@ std::uint64_t cost(const neighbours& n, const slab& memory) noexcept {
 }
 
 }  // namespace
+
+void queue_core::repack_while_growing(std::size_t published) {
+  if (totals_.ready < worth_repacking) return;
+  // Looks back at as many as have come: a fixed price for each message.
+  not_looked_at_ += published;
+  if (not_looked_at_ < slot_chunk::size) return;
+  not_looked_at_ = 0;
+  repack(1);
+}
 
 std::uint64_t queue_core::repack(std::size_t chunks) {
   std::vector<neighbours> sparse;

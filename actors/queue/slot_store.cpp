@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "actors/queue/chunk_pool.hpp"
+#include "storage/memory_account.hpp"
 
 namespace baton {
 
@@ -16,6 +17,7 @@ void slot_store::open_tail(std::uint64_t number) {
 void slot_store::set_deadline(slot_chunk& c, unsigned index, moment deadline) {
   if (!c.deadlines) {
     c.deadlines = std::make_unique<slot_chunk::deadline_block>();
+    memory_account::of_this_thread().created(sizeof *c.deadlines);
     c.deadlines->at.fill(never);
     c.deadlines->indexed = never;
   }
@@ -63,6 +65,7 @@ void slot_store::close(slot_chunk& c) noexcept {
   if (c.deadlines) {
     unindex_deadline(c);
     c.deadlines.reset();
+    memory_account::of_this_thread().freed(sizeof(slot_chunk::deadline_block));
   }
   if (&c == tail_) tail_ = nullptr;
   chunks_.erase(c.number);
