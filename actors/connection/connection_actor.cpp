@@ -7,17 +7,16 @@ namespace baton {
 
 namespace {
 
-// How often a connection with a full reserve reads a little, when its client holds leases: an ack
-// among what it reads may be what frees memory.
-constexpr std::chrono::milliseconds trickle_interval{100};
-constexpr std::size_t trickle_bytes = 4096;
+// A connection with a full reserve goes on being read at a trickle when its client holds leases: an
+// ack among what it reads may be what frees memory. It stands behind no more than what the client's
+// and our kernel's buffers hold, so the reserve may grow to so many times its limit.
+constexpr std::chrono::milliseconds trickle_interval{50};
+constexpr std::uint64_t trickle_growth = 16;
 
 // Whoever asked to close, the client closes its socket first: some see our end of the stream before
-// they have looked at our last frame, and take it for a failure. Those that never close wait so long.
+// they have looked at our last frame, and take it for a failure. Those that never close wait so
+// long.
 constexpr std::chrono::seconds parting_timeout{1};
-
-// How soon a body that found no room is admitted anew.
-constexpr std::chrono::milliseconds admission_interval{20};
 
 }  // namespace
 
@@ -53,7 +52,8 @@ connection_actor::connection_actor(caf::actor_config& config, node_services& nod
                output_, machine_, *this},
       deadline_{*this, [this] { on_deadline(); }},
       heartbeat_{*this, [this] { on_heartbeat_due(); }},
-      retry_{*this, [this] { on_retry(); }} {}
+      admission_{*this, [this] { act([] {}); }},
+      trickle_{*this, [this] { on_trickle(); }} {}
 
 connection_actor::~connection_actor() = default;
 
@@ -71,6 +71,7 @@ void connection_actor::on_exit() {
   let_go_of_exclusive_queues(false);
   context_.node.supervisor.send(connection_closed{context_.id});
   socket_.reset();
+  memory_account::of_this_thread().freed(std::exchange(reserve_accounted_, 0));
   // The receipts hold a handle of this actor, and this actor the receipts.
   context_.publisher.reset();
   context_.self = {};
@@ -79,11 +80,11 @@ void connection_actor::on_exit() {
 // ---- input
 
 void connection_actor::on_readable() {
-  enter([this] { read(loop::scratch_size); });
+  enter([this] { read(); });
 }
 
-void connection_actor::read(std::size_t at_most) {
-  auto scratch = home().scratch().first(at_most);
+void connection_actor::read() {
+  auto scratch = home().scratch();
   auto got = socket_->read(scratch);
   switch (got.status) {
     case io_status::would_block:
@@ -115,11 +116,11 @@ void connection_actor::give_up(std::string_view kind, const std::string& why) {
 }
 
 void connection_actor::end_turn() {
+  look_at_credit();  // first: it may let publishes go on that were held
   for (auto* channel : std::exchange(context_.to_flush, {})) channel->flush();
   closed_channels_.clear();
   context_.local.outbox.flush();
   context_.local.writer.close();
-  look_at_credit();
   look_at_ending();
   home().defer(*this);
 }
@@ -138,11 +139,12 @@ void connection_actor::look_at_credit() {
   // left in the kernel's buffers.
   const bool only_publishes = context_.consumers == 0 && !has_unsettled();
   const bool breather = spent && !waiting_for_memory_ && runs_withheld_ == 0 && only_publishes;
-  const bool hold = waiting_for_memory_ || (spent && !breather);
-  if (hold != machine_.publishes_held() && !retry_.is_armed()) machine_.hold_publishes(hold);
+  const bool hold = waiting_for_memory_ || (spent && !breather) || admission_.is_armed();
+  if (hold != machine_.publishes_held()) machine_.hold_publishes(hold);
 
-  // A body that found no room has made the machine hold: nobody will tell us when there is some.
-  if (!hold && machine_.publishes_held() && !retry_.is_armed()) retry_.arm(admission_interval);
+  auto& counter = memory_account::of_this_thread();
+  counter.created(machine_.reserve_used());
+  counter.freed(std::exchange(reserve_accounted_, machine_.reserve_used()));
 
   const bool held_back = machine_.publishes_held() && machine_.reserve_used() > 0;
   tell_blocked(held_back && (waiting_for_memory_ || runs_withheld_ > 0));
@@ -153,7 +155,7 @@ void connection_actor::look_at_credit() {
     reading_paused_ = pause;
     if (pause) {
       socket_->pause_reading();
-      if (machine_.reserve_used() > 0) retry_.arm(trickle_interval);
+      if (machine_.reserve_used() > 0) trickle_.arm(trickle_interval);
     } else {
       socket_->resume_reading();
       machine_.heartbeat().forgive(home().now());
@@ -170,16 +172,13 @@ void connection_actor::tell_blocked(bool blocked) {
     machine_.send(0, amqp091::methods::connection_unblocked{});
 }
 
-void connection_actor::on_retry() {
-  const bool full = machine_.reserve_used() >= context_.limits().publish_reserve.value;
-  if (full && reading_paused_ && output_.empty() && has_unsettled()) {
-    retry_.arm(trickle_interval);
-    return read(trickle_bytes);
-  }
-  act([this] {
-    if (!waiting_for_memory_ && context_.in_flight < context_.limits().publish_credit.value)
-      machine_.hold_publishes(false);
-  });
+void connection_actor::on_trickle() {
+  const auto used = machine_.reserve_used();
+  if (!reading_paused_ || used == 0 || !has_unsettled() ||
+      used >= trickle_growth * context_.limits().publish_reserve.value)
+    return;
+  trickle_.arm(trickle_interval);
+  if (output_.pending() < context_.limits().max_unsent.value) read();
 }
 
 bool connection_actor::has_unsettled() const {
@@ -202,7 +201,7 @@ void connection_actor::flush() {
 void connection_actor::on_writable() {
   enter([this] {
     write_output();
-    if (!has_ended()) look_at_credit();
+    if (!has_ended()) act([] {});
   });
 }
 

@@ -54,7 +54,7 @@ private:
   void on_readable() override;
   void on_writable() override;
   void flush() override;
-  void read(std::size_t at_most);
+  void read();
   /// Runs `work` as a part of a turn: with a fresh view before, and everything sent on after it.
   template <class Work>
   void act(Work&& work) {
@@ -70,7 +70,8 @@ private:
   void give_up(std::string_view kind, const std::string& why);
   void on_heartbeat_due();
   void on_deadline();
-  void on_retry();
+  void on_trickle();
+  void hold_if_overdrawn();
   bool has_unsettled() const;
 
   // connection_handler.cpp: what the machine calls
@@ -150,11 +151,13 @@ private:
   int runs_withheld_ = 0;            // whose credit a queue at its share keeps back
   bool blocked_told_ = false;
   bool reading_paused_ = false;
+  std::uint64_t reserve_accounted_ = 0;
   amqp091::ending ending_ = amqp091::ending::none;
 
   timer deadline_;  // of the hand-shake, then of closing
   timer heartbeat_;
-  timer retry_;  // of held publishes, and of reading at a trickle
+  timer admission_;  // armed while a body that found no room waits to be asked for anew
+  timer trickle_;    // of reading a little although the reserve is full
 };
 
 }  // namespace baton

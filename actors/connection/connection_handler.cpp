@@ -9,6 +9,9 @@ namespace {
 using amqp091::protocol_error;
 using amqp091::reply_code;
 
+// How soon a body that found no room is asked for anew.
+constexpr std::chrono::milliseconds admission_interval{20};
+
 }  // namespace
 
 // ---- login and opening
@@ -147,12 +150,23 @@ amqp_channel* connection_actor::channel_of(consumer_id which) {
 void connection_actor::publish(amqp091::channel_number number,
                                const amqp091::publish_view& publish) {
   channel(number).publish(publish);
+  hold_if_overdrawn();
+}
+
+void connection_actor::hold_if_overdrawn() {
+  // A read may overdraw its credit; what was held and goes on all at once must not.
+  if (context_.in_flight >= 2 * context_.limits().publish_credit.value &&
+      !machine_.publishes_held())
+    machine_.hold_publishes(true);
 }
 
 amqp091::admission connection_actor::content_begin(amqp091::channel_number number,
                                                    const amqp091::publish_view& publish,
                                                    std::uint64_t body_size) {
-  return channel(number).content_begin(publish, body_size);
+  const auto answer = channel(number).content_begin(publish, body_size);
+  if (answer == amqp091::admission::wait && !admission_.is_armed())
+    admission_.arm(admission_interval);
+  return answer;
 }
 
 void connection_actor::content_piece(amqp091::channel_number number, byte_view bytes) {
@@ -161,6 +175,7 @@ void connection_actor::content_piece(amqp091::channel_number number, byte_view b
 
 void connection_actor::content_end(amqp091::channel_number number) {
   channel(number).content_end();
+  hold_if_overdrawn();
 }
 
 // ---- answers of actors
