@@ -108,7 +108,9 @@ void queue_core::hand_out_of(slot_chunk& c, slab_holds& holds) {
 void queue_core::open_batch(consumer_table::index taker) {
   auto& to = consumers_[taker];
   to.open = lease_batch{to.id};
-  to.open.reserve(std::min<std::size_t>(totals_.ready, batch::max_messages));
+  // Its share if all take turns; it grows where the others have no credit.
+  const auto expected = totals_.ready / consumers_.subscribed() + 1;
+  to.open.reserve(std::min<std::size_t>(expected, batch::max_messages));
   takers_.push_back(taker);
 }
 
@@ -145,7 +147,9 @@ std::optional<queue_core::got> queue_core::get(consumer_id owner, bool no_ack, m
     ++totals_.got;
     ++totals_.unsettled;
     answer.leased.content = s.content.fork();
-    lease_to(consumers_.owner(owner), s, answer.leased.number);
+    auto holder = consumers_.owner(owner);
+    lease_to(holder, s, answer.leased.number);
+    consumers_.refresh(holder);
     slots_.lease_out(*c, std::uint64_t{1} << index);
   }
   return answer;

@@ -1,8 +1,8 @@
-// What one message costs in the cores of a queue and of an AMQP channel, without actors and sockets,
-// as CPU time: that others use the machine does not count.
+// What one message costs in the cores of a queue and of an AMQP channel, without actors and
+// sockets, as CPU time: that others use the machine does not count.
 //
 // Estimate, in batches of 64, before the code: publish 5 ns (a slot of 32 bytes written), hand out
-// 8 ns (a lease of 32 bytes, a fork at 1/64 of an atomic addition, a turn of the ring), settle 4 ns.
+// 8 ns (a lease of 32 bytes, a fork at 1/64 of an atomic addition, a turn of the ring), settle 4.
 // Measured: actors/queue/README.md, actors/channel/README.md.
 
 #include <chrono>

@@ -253,6 +253,16 @@ TEST_CASE("get takes the oldest message, tells what remains and ignores windows"
   CHECK(again->leased.redelivered);
 }
 
+TEST_CASE("what a consumer gets by get fills its window too") {
+  queue_core queue{{}, {}};
+  add(queue, 1, prefetching(1));
+  publish_numbered(queue, 3);
+  REQUIRE(queue.get(consumer_id{1}, false, {}));
+  CHECK(dispatch(queue).empty());
+  settle(queue, 1, 1, 1, outcome::accept);
+  CHECK(numbers_of(dispatch(queue)) == range(2, 2));
+}
+
 TEST_CASE("purge drops what is ready and leaves what is leased") {
   queue_core queue{{}, {}};
   add(queue, 1, prefetching(100));

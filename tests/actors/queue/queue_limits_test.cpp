@@ -191,6 +191,19 @@ TEST_CASE("many messages that are due at once expire a part at a time") {
   CHECK(queue.statistics().expired == 10'000);
 }
 
+TEST_CASE("nothing is handed out while more messages are overdue than expire at a time") {
+  queue_core queue{{}, 0ms};
+  slab_writer writer;
+  for (int i = 0; i < 5000; ++i) queue.publish(batch_of(make_message(writer, "late", 10)), 0ms);
+  queue.publish(batch_of(make_message("in time")), 0ms);
+  REQUIRE(queue.add(consumer_id{1}, freely()));
+  CHECK(dispatch(queue, 10ms).empty());
+  CHECK(queue.next_deadline() <= 10ms);
+  auto out = dispatch(queue, 10ms);
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].body == "in time");
+}
+
 TEST_CASE("no time to live is too long to be added to a moment") {
   queue_core queue{{}, 1000ms};
   queue.publish(batch_of(make_message("for ever", ~std::uint64_t{0})), 1000ms);
