@@ -20,14 +20,14 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-void load_thread::run(pacer pace) {
-  thread_ = std::thread{[this, pace = std::move(pace)] {
+void load_thread::run(pacer pace, bool spin) {
+  thread_ = std::thread{[this, pace = std::move(pace), spin] {
     constexpr std::int64_t longest_wait_ns = 100'000'000;
     prctl(PR_SET_TIMERSLACK, 1UL);  // ns; the usual 50 us would all be latency
     while (!stopping_) {
       const std::int64_t now = now_ns();
       const std::int64_t next = loop_.failed() ? INT64_MAX : pace(now);
-      loop_.turn(std::min(next, now + longest_wait_ns));
+      loop_.turn(spin ? now : std::min(next, now + longest_wait_ns));
     }
   }};
 }
@@ -76,7 +76,8 @@ result<void> load::prepare() {
   for (auto& state : flows_)
     for (auto& one : state->workers)
       one->thread.run(
-          [traffic = one->traffic.get()](std::int64_t now) { return traffic->pace(now); });
+          [traffic = one->traffic.get()](std::int64_t now) { return traffic->pace(now); },
+          run_.spin && state == flows_.front());
   for (auto& state : flows_) {
     for (auto& one : state->workers) {
       for (bool ready = false; !ready;) {

@@ -28,6 +28,7 @@ struct run_options {
   std::optional<int> pid;  // of the broker
   bool json = false;
   bool quiet = false;  // no line each second
+  bool spin = false;   // poll instead of sleeping: no wake-up is part of a latency
 };
 
 /// A thread with an event loop.
@@ -42,7 +43,7 @@ public:
   ~load_thread() { join(); }
 
   event_loop& loop() noexcept { return loop_; }
-  void run(pacer pace);
+  void run(pacer pace, bool spin = false);
   bool running() const noexcept { return thread_.joinable(); }
   void join();
 

@@ -192,6 +192,8 @@ void add_latency(CLI::App& perf, int& exit_code) {
   add_run_options(command, asked->run);
   add_times(command, asked->run);
   add_flow_arguments(command, *asked);
+  command.add_flag("--spin", asked->run.spin,
+                   "poll without sleeping: takes a core, but no wake-up of ours is measured");
   command.add_option("--load-producers", asked->background.producers,
                      "others that publish on a thread and a queue of their own meanwhile");
   command.add_option("--load-consumers", asked->background.consumers);

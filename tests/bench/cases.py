@@ -23,11 +23,13 @@ def throughput(name, text, arguments, **more):
     return Case(name, "Throughput", text, "throughput " + arguments, figures, **more)
 
 
-def latency(rate):
+def latency(rate, polled=False):
     figures = (("latency_p50_us", "p50, us"), ("latency_p99_us", "p99, us"),
                ("latency_p999_us", "p99.9, us"), CPU)
-    return Case(f"latency-{rate}", "Latency", f"16 bytes, {rate:,} messages/s",
-                f"latency --rate {rate} --size 16", figures, relay=True, latency=True)
+    return Case(f"latency-{rate}" + ("-polled" if polled else ""), "Latency",
+                f"16 bytes, {rate:,} messages/s" + (", generator polls" if polled else ""),
+                f"latency --rate {rate} --size 16" + (" --spin" if polled else ""), figures,
+                relay=True, latency=True)
 
 
 def idle(what, text):
@@ -65,6 +67,7 @@ CASES = [
                "--size 16 --queues 1000 --producers 10 --consumers 1000"),
     latency(1_000),
     latency(10_000),
+    latency(10_000, polled=True),
     latency(20_000),
     idle("connections", "10,000 connections that do nothing"),
     idle("queues", "10,000 empty transient queues"),
