@@ -1,6 +1,6 @@
 // A node inside a program: one end publishes, another consumes, no socket between them.
 //
-//     build/release/embedded [MESSAGES]
+//     build/release/example_embedded [MESSAGES]
 //
 // Prints how many messages went through, and how fast.
 #include <chrono>

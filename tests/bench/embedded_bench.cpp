@@ -1,10 +1,10 @@
-// Routed messages/s through an embedded node: on each loop an end that publishes 16-byte messages to a
-// queue of its own and an end that consumes them, all in one process, no socket.
+// Routed messages/s through an embedded node: on each loop an end that publishes 16-byte messages
+// to a queue of its own and an end that consumes them, all in one process, no socket.
 //
 //     embedded_bench [--loops N] [--seconds N] [--acks]
 //
-// Estimate before it was written: make 25, route 15, outbox 15, queue 25, lease and consume 15: about
-// 95 ns a message on one core, 10 million/s. Measured: see README.md in this folder.
+// Estimate before it was written: make 25, route 15, outbox 15, queue 25, lease and consume 15:
+// about 95 ns a message on one core, 10 million/s. Measured: see README.md in this folder.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -117,7 +117,8 @@ int main(int argc, char** argv) {
   std::vector<tally> tallies(given.loops);
   std::atomic<int> ready{0};
   for (std::size_t i = 0; i < given.loops; ++i)
-    running.attach(i, std::make_unique<sink>("q" + std::to_string(i), given.acks, tallies[i], ready));
+    running.attach(i,
+                   std::make_unique<sink>("q" + std::to_string(i), given.acks, tallies[i], ready));
   while (ready.load() < static_cast<int>(given.loops)) std::this_thread::yield();
   for (std::size_t i = 0; i < given.loops; ++i)
     running.attach(i, std::make_unique<source>("q" + std::to_string(i)));
@@ -128,8 +129,8 @@ int main(int argc, char** argv) {
     return all;
   };
   using clock = std::chrono::steady_clock;
-  const auto length = std::chrono::duration_cast<clock::duration>(
-      std::chrono::duration<double>{given.seconds});
+  const auto length =
+      std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>{given.seconds});
   std::this_thread::sleep_for(length / 4);  // pace: the caches and the slabs warm up
   const auto begin = clock::now();
   const auto consumed = sum(&tally::consumed);

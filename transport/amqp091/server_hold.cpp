@@ -55,12 +55,14 @@ void server_connection::replay() {
     progressed = false;
     replay_wanted_ = false;
     for (const auto number : std::vector<channel_number>{held_channels_}) {
-      progressed = replay_channel(number) || progressed;
+      if (!replay_channel(number)) continue;
+      progressed = true;
+      // It goes behind the others, if anything of it still waits.
+      std::erase(held_channels_, number);
       const channel_state* const channel = find(number);
-      const bool done =
-          channel == nullptr ||
-          (channel->reserve.empty() && channel->content != content_phase::awaiting_admission);
-      if (done) std::erase(held_channels_, number);
+      if (channel != nullptr &&
+          (!channel->reserve.empty() || channel->content == content_phase::awaiting_admission))
+        held_channels_.push_back(number);
     }
   }
   in_feed_ = false;
@@ -70,10 +72,12 @@ void server_connection::replay() {
   }
 }
 
-/// Whether anything of the channel could go on.
+/// Whether anything of the channel could go on, or nothing of it is left.
 bool server_connection::replay_channel(channel_number number) {
   channel_state* channel = find(number);
-  if (channel == nullptr || channel->waiting) return false;
+  if (channel == nullptr || channel->phase != channel_phase::open || !channel->is_held())
+    return true;
+  if (channel->waiting) return false;
   bool progressed = false;
   if (channel->content == content_phase::awaiting_admission) {
     if (holding_) return false;
