@@ -45,7 +45,8 @@ class BatonNode:
         self._data = BUILD / "data"
         shutil.rmtree(self._data, ignore_errors=True)
         self._port = node.free_port()
-        self._start = lambda: node.Node(data=self._data, port=self._port)
+        # Connections of a client's pool that nobody reads do not answer the close of a drain.
+        self._start = lambda: node.Node('[node]\ndrain_timeout = "3s"\n', data=self._data, port=self._port)
         self._node = self._start()
         self.uri = f"amqp://guest:guest@127.0.0.1:{self._port}/%2f"
         self.exit_codes = []
@@ -261,9 +262,15 @@ CLIENTS = [
     Client("pika-system", "pika as the system has it", lambda: lacks_python("pika"),
            lambda: system_python("pika"), debian=True),
     Client("pika", "pika", lacks_venv, lambda: virtual_environment("pika")),
+    Client("aio-pika", "aio-pika, asyncio", lacks_venv, lambda: virtual_environment("aio-pika")),
+    Client("celery", "Celery with its worker", lacks_venv, lambda: virtual_environment("celery")),
     Client("amqplib", "amqplib, Node.js", lambda: has("node", "npm"), lambda: node_modules("amqplib")),
     Client("cloudamqp", "@cloudamqp/amqp-client, Node.js", lambda: has("node", "npm"),
            lambda: node_modules("cloudamqp")),
+    Client("amqp091-go", "amqp091-go", lambda: has("go"), lambda: go_program("amqp091-go")),
+    Client("java", "the RabbitMQ Java client", lambda: has("java", "javac", "mvn"),
+           lambda: maven_program("java")),
+    Client("lapin", "lapin, Rust", lambda: has("cargo"), lambda: cargo_program("lapin")),
 ]
 
 

@@ -477,18 +477,20 @@ test("a restart ends the connection with 320", async () => {
 }, 120_000)
 
 test("a session's subscription works on after a restart", async () => {
+  const name = unique("recovered")
   const { add, count } = collector()
   const connected = collector()
+  // A session subscribes again but does not declare: a program whose queues may be gone does so first.
+  const beforeConnect = () => withChannel((channel) => channel.queueDeclare(name, { durable: true }))
   await withSession(async (session) => {
-    const queue = await session.queue(unique("recovered"), { durable: true })
+    const queue = await session.queue(name, { durable: true })
     await queue.subscribe((message) => add(message.bodyString()))
     await restartBroker()
     await connected.count(2)
-    // The subscription is set up again by its own declare, in its own time.
     while (!(await queue.publish("after").then(() => true, () => pause(50)))) continue
     assert.deepEqual(await count(1), ["after"])
     await queue.delete()
-  }, { onconnect: connected.add })
+  }, { beforeConnect, onconnect: connected.add })
 }, 120_000)
 
 await main()
