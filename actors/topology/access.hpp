@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "actors/topology/equivalence.hpp"
 #include "actors/topology/permissions.hpp"
 #include "actors/topology/refusal.hpp"
 #include "actors/topology/snapshot.hpp"
@@ -22,12 +21,6 @@ struct requester {
 std::optional<refusal> check_permission(const topology_snapshot& in, const requester& who,
                                         permission needed, resource_kind resource,
                                         std::string_view name, std::string_view vhost);
-
-/// The queue that a client wants to read (consume, get, purge) or to delete (`configure`), or why
-/// not: 403, 404, 405, in this order. For connections, on their loop's snapshot.
-result<shared<queue_entry>, refusal> find_queue(const topology_snapshot& in, const requester& who,
-                                                permission needed, vhost_id vhost,
-                                                std::string_view name);
 
 /// The virtual host, or 404 when it has been deleted.
 result<const vhost*, refusal> open_vhost(const topology_snapshot& in, vhost_id id);

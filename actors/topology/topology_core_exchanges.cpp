@@ -157,7 +157,7 @@ result<binding, refusal> topology_core::resolve(const requester& who,
     return made;
   }
   const shared<queue_entry>* to = here.queues.find(asked.destination);
-  if (to == nullptr) return failure{no_queue(asked.destination, here.name)};
+  if (to == nullptr || (*to)->direct_reply) return failure{no_queue(asked.destination, here.name)};
   if (auto locked = check_exclusive_access(**to, who.connection))
     return failure{std::move(*locked)};
   made.to.queue = *to;

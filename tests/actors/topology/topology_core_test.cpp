@@ -170,7 +170,6 @@ TEST_CASE("an exclusive queue is its connection's alone, and goes with it") {
   REQUIRE(refused(t.core.declare_queue(other, mine, t.targets())) == locked);
   REQUIRE(refused(t.core.declare_queue(other, passive, t.targets())) == locked);
   REQUIRE(refused(t.core.bind(other, t.binding_of("e", "q", ""))) == locked);
-  REQUIRE(refused(find_queue(t.core.state(), other, permission::read, t.vhost, "q")) == locked);
   REQUIRE(t.core.declare_queue(owner, passive, t.targets()));
   REQUIRE(t.core.bind(owner, t.binding_of("e", "q", "")));
   REQUIRE(t.routed("e", "") == names{"q"});  // to publish to it is open to all
@@ -202,6 +201,8 @@ TEST_CASE("a name for direct replies is routed to and declared passively, and is
   t.core.add_reply_name(t.vhost, name, std::make_shared<test_target>(queue_id{}));
   REQUIRE(t.routed("", name) == names{name});
   REQUIRE(t.try_queue({t.vhost, name, true}));
+  REQUIRE(refused(t.try_queue(name)).code == 403);
+  REQUIRE(refused(t.core.bind(t.who, t.binding_of("amq.fanout", name, ""))) == no_queue(name, "/"));
   REQUIRE(t.core.list_queues().empty());
   t.core.remove_reply_name(t.vhost, name);
   REQUIRE(t.routed("", name).empty());
