@@ -1,9 +1,6 @@
 #include "transport/amqp091/properties.hpp"
 
 #include <bit>
-
-#include "config/check.hpp"
-
 namespace baton::amqp091 {
 
 namespace {
@@ -75,11 +72,13 @@ bool are_valid_properties(byte_view encoded) noexcept {
   return from.at_end();
 }
 
-std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
-  reader from{encoded};
+namespace {
+
+/// Everything but the form of the headers is checked.
+basic_properties read_properties(reader& from) noexcept {
   basic_properties properties;
   properties.flags = from.u16();
-  if ((properties.flags & continuation_flag) != 0) return std::nullopt;
+  if ((properties.flags & continuation_flag) != 0) from.fail();
   for_each_present(properties.flags, [&](property which) {
     switch (which) {
       case property::content_type:
@@ -90,7 +89,6 @@ std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
         break;
       case property::headers:
         properties.headers.entries = from.long_string();
-        if (!is_valid_table(properties.headers.entries)) from.fail();
         break;
       case property::delivery_mode:
         properties.delivery_mode = from.u8();
@@ -127,8 +125,21 @@ std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
         break;
     }
   });
-  if (!from.at_end()) return std::nullopt;
   return properties;
+}
+
+}  // namespace
+
+std::optional<basic_properties> decode_properties(byte_view encoded) noexcept {
+  reader from{encoded};
+  const auto properties = read_properties(from);
+  if (!from.at_end() || !is_valid_table(properties.headers.entries)) return std::nullopt;
+  return properties;
+}
+
+basic_properties decode_checked_properties(byte_view encoded) noexcept {
+  reader from{encoded};
+  return read_properties(from);
 }
 
 void encode_properties(output_buffer& out, const basic_properties& properties) {
@@ -138,11 +149,8 @@ void encode_properties(output_buffer& out, const basic_properties& properties) {
   });
 }
 
-properties_editor::properties_editor(byte_view encoded) {
-  const auto decoded = decode_properties(encoded);
-  BATON_CHECK(decoded.has_value());
-  fields_ = *decoded;
-}
+properties_editor::properties_editor(byte_view encoded)
+    : fields_{decode_checked_properties(encoded)} {}
 
 void properties_editor::set_header(std::string_view name, const field_value& value) {
   output_buffer changed;

@@ -76,6 +76,9 @@ struct basic_properties {
 /// Nothing when they are malformed: cut short, with bytes left over, continued flags, or headers
 /// that are not a valid table.
 std::optional<basic_properties> decode_properties(byte_view encoded) noexcept;
+/// The same for properties that were checked before, as those that the machines hand over: does not
+/// look into the headers again.
+basic_properties decode_checked_properties(byte_view encoded) noexcept;
 
 /// Appends flags and properties.
 void encode_properties(output_buffer& out, const basic_properties& properties);

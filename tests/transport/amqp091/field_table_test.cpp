@@ -25,17 +25,17 @@ field_value integer(std::int64_t value, integer_width width = integer_width::i32
 }
 field_value text(std::string value) { return field_value{std::move(value)}; }
 
-/// A table with arrays and tables inside one another, `depth` of them.
+/// Tables inside one another, `depth` of them.
 std::vector<std::uint8_t> nested(int depth) {
-  field_table table;
+  std::vector<std::uint8_t> entries;
   for (int i = 1; i < depth; ++i) {
-    field_table outer;
-    outer.emplace_back("k", field_value{std::move(table)});
-    table = std::move(outer);
+    output_buffer outer;
+    outer.append_short_string("k");
+    outer.append_number(static_cast<std::uint8_t>('F'));
+    outer.append_long_string(entries);
+    entries = copy_of(outer.view());
   }
-  output_buffer out;
-  encode_table(out, table);
-  return copy_of(out.view().subspan(4));
+  return entries;
 }
 
 }  // namespace

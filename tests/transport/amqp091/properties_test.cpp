@@ -41,14 +41,16 @@ TEST_CASE("all properties are decoded and encoded to the same bytes again", "[am
   CHECK(decoded->user_id == "u");
   CHECK(decoded->app_id == "p");
   CHECK(decoded->cluster_id == "c");
+  CHECK(decode_checked_properties(bytes).cluster_id == "c");
   output_buffer out;
   encode_properties(out, *decoded);
   CHECK(copy_of(out.view()) == bytes);
 }
 
 TEST_CASE("each property alone is understood", "[amqp091]") {
+  const auto bytes = every();
   for (int bit = 2; bit < 16; ++bit) {
-    auto decoded = *decode_properties(every());
+    auto decoded = *decode_properties(bytes);
     decoded.flags = static_cast<std::uint16_t>(1u << bit);
     output_buffer out;
     encode_properties(out, decoded);
@@ -94,9 +96,10 @@ TEST_CASE("editing one property leaves the bytes of all others", "[amqp091]") {
 }
 
 TEST_CASE("an editor that changes nothing changes nothing", "[amqp091]") {
-  properties_editor editor{every()};
+  const auto bytes = every();
+  properties_editor editor{bytes};
   editor.remove_header("not there");
-  CHECK(finished(editor) == every());
+  CHECK(finished(editor) == bytes);
 }
 
 TEST_CASE("headers are replaced in place, added at the end, removed; the rest stays", "[amqp091]") {

@@ -233,3 +233,32 @@ TEST_CASE("the reserve is bounded by what is held, however often it is refilled"
   }
   CHECK(server.machine.reserve_used() == 50 * one.view().size());
 }
+
+TEST_CASE("a channel that waits for an answer keeps everything, settlements too", "[amqp091]") {
+  server_fixture server;
+  server.run();
+  server.feed(frames{}.method(2, methods::channel_open{}));
+  server.calls();
+  server.machine.hold_channel(1);
+  server.feed(frames{}
+                  .method(1, methods::basic_ack{.delivery_tag = 1})
+                  .publish(1, "a", "1")
+                  .method(2, methods::tx_select{})
+                  .method(1, methods::channel_close{.reply_code = 200}));
+  CHECK(server.calls() == "2 tx.select");
+  server.machine.release_channel(1);
+  CHECK(server.calls() ==
+        "1 basic.ack 0 0 0 0 0 0 0 1 0\n" + published(1, "a", "1") + "\n1 closes");
+  CHECK(server.machine.reserve_used() == 0);
+}
+
+TEST_CASE("a channel released while publishes are held stops at its next publish", "[amqp091]") {
+  holding_fixture server;
+  server.machine.hold_channel(1);
+  server.feed(frames{}.method(1, methods::confirm_select{}).publish(1, "a", "1"));
+  CHECK(server.calls().empty());
+  server.machine.release_channel(1);
+  CHECK(server.calls() == "1 confirm.select 0");
+  server.machine.hold_publishes(false);
+  CHECK(server.calls() == published(1, "a", "1"));
+}
