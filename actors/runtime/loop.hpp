@@ -108,7 +108,7 @@ public:
 
   /// `work.flush()` once, when nothing is ready any more or the turn ends. Deferring twice is once.
   void defer(flushable& work) noexcept;
-  /// Takes it back. An actor that is one does so in `on_exit`, like all that belongs to its loop.
+  /// Takes it back. An actor that is one is taken back when it ends; others have to see to it.
   void undefer(flushable& work) noexcept { work.unlink(); }
 
   /// Calls `handler` when `when` has come; the latest call counts, `never` clears it.

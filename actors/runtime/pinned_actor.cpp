@@ -158,6 +158,7 @@ void pinned_actor::leave_home() noexcept {
   if (!is_at_home_) return;
   is_at_home_ = false;
   cancel_timers();
+  if (auto* output = dynamic_cast<flushable*>(this)) home_.undefer(*output);
   (younger_ == nullptr ? home_.youngest_ : younger_->older_) = older_;
   if (older_ != nullptr) older_->younger_ = younger_;
   intrusive_ptr_release(ctrl());

@@ -295,6 +295,23 @@ TEST_CASE("what is deferred is flushed once, and not at all when it is gone") {
   CHECK_FALSE(world.at(0).has_deferred());
 }
 
+TEST_CASE("an actor that has ended is not flushed any more") {
+  struct writer final : actor_of<writer, actor_ref<halt>>, flushable {
+    writer(caf::actor_config& config, int& count) : actor_of{config}, flushed{count} {}
+    void handle(halt&) {
+      home().defer(*this);
+      quit();
+    }
+    void flush() override { ++flushed; }
+    int& flushed;
+  };
+  simulated_runtime world;
+  int flushed = 0;
+  spawn<writer>(world.at(0), flushed).send(halt{});
+  REQUIRE(world.run_until_idle());
+  CHECK(flushed == 0);
+}
+
 namespace {
 
 struct set_timer {
