@@ -28,7 +28,7 @@ void consumer_actor::give_back() {
   left_ = 0;
 }
 
-void consumer_actor::detach() {
+void consumer_actor::sink_gone() {
   sink_ = nullptr;
   enter([this] { quit(); });
 }

@@ -9,7 +9,7 @@
 namespace baton {
 
 /// Whoever a consumer delivers to, on the consumer's own loop: an AMQP channel or an in-process
-/// end. The consumer calls it directly; it must `detach()` the consumer before it goes.
+/// end. The consumer calls it directly; it must tell the consumer `sink_gone()` before it goes.
 class delivery_sink {
 public:
   virtual void on_deliver(consumer_id to, lease_batch leases) = 0;
@@ -49,7 +49,7 @@ public:
   const queue_ref& queue() const noexcept { return queue_; }
 
   /// The sink is going, and has told the queue: nothing is delivered any more; the actor ends.
-  void detach();
+  void sink_gone();
 
 private:
   void give_back();

@@ -65,7 +65,7 @@ void amqp_channel::close() {
   if (!reply_to_.empty())
     context_.node.topology.send(define{
         context_.who(), reply_name{context_.vhost, std::exchange(reply_to_, {}), {}}, nullptr, {}});
-  for (auto& c : consumers_) c->face().detach();
+  for (auto& c : consumers_) c->face().sink_gone();
   context_.consumers -= consumers_.size();
   consumers_.clear();
   for (auto& h : holders_)

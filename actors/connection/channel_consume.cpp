@@ -207,7 +207,7 @@ void amqp_channel::remove_consumer(consumer_id which) {
   windows_.remove(which);
   holders_[c.holder].subscribed = false;
   drop_holder_if_done(c.holder);
-  c.face().detach();
+  c.face().sink_gone();
   consumers_.erase(at);
   --context_.consumers;
 }

@@ -44,7 +44,7 @@ void local_session::on_start() {
 
 void local_session::on_exit() {
   for (auto& s : subscriptions_) {
-    s.face().detach();
+    s.face().sink_gone();
     s.queue.send(abandon{s.id});
   }
   subscriptions_.clear();
@@ -223,7 +223,7 @@ void local_session::end_subscription(consumer_id which, const std::string* why) 
   enter([&] {
     auto* s = find(which);
     if (s == nullptr) return;
-    s->face().detach();
+    s->face().sink_gone();
     if (why == nullptr) s->queue.send(abandon{which});
     std::erase_if(subscriptions_, [&](const auto& each) { return each.id == which; });
     if (why != nullptr) act([&] { end_->on_ended(*this, which, *why); });
