@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "config/check.hpp"
 #include "transport/amqp091/properties.hpp"
 
 namespace baton {
@@ -62,9 +61,7 @@ std::optional<refusal> read_keys(std::string_view name, const amqp091::encoded_v
 result<publish_properties, refusal> publish_properties::read(byte_view encoded) {
   publish_properties made;
   if (encoded.size() == 2) return made;  // none: the most frequent case, and the quickest
-  auto decoded = amqp091::decode_properties(encoded);
-  BATON_CHECK(decoded);
-  const auto& p = *decoded;
+  const auto p = amqp091::decode_checked_properties(encoded);
   if (p.has(property::delivery_mode)) {
     if (p.delivery_mode != 1 && p.delivery_mode != 2)
       return invalid("invalid message: {delivery_mode_unknown," + std::to_string(p.delivery_mode) +
