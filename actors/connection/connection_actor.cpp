@@ -13,9 +13,9 @@ namespace {
 constexpr std::chrono::milliseconds trickle_interval{50};
 constexpr std::uint64_t trickle_growth = 16;
 
-// Whoever asked to close, the client closes its socket first: some see our end of the stream before
-// they have looked at our last frame, and take it for a failure. Those that never close wait so
-// long.
+// A client that asked to close also closes its socket first: some see our end of the stream before
+// they have looked at our last frame, or still write, and take it for a failure. One that does not
+// is waited for so long. When we asked, it waits for us, and we close at once.
 constexpr std::chrono::seconds parting_timeout{1};
 
 }  // namespace
@@ -122,7 +122,7 @@ void connection_actor::end_turn() {
   context_.local.outbox.flush();
   context_.local.writer.close();
   look_at_ending();
-  home().defer(*this);
+  if (!has_ended()) home().defer(*this);
 }
 
 // ---- back-pressure
@@ -226,7 +226,7 @@ void connection_actor::write_output() {
 void connection_actor::look_at_ending() {
   const auto now = machine_.ending();
   if (now == ending_) return;
-  ending_ = now;
+  const auto before = std::exchange(ending_, now);
   close_channels();
   closed_channels_.clear();
   const auto& limits = context_.limits();
@@ -239,9 +239,9 @@ void connection_actor::look_at_ending() {
     case amqp091::ending::lingering:
       deadline_.arm(limits.login_failure_delay);
       break;
-    // Written first: `write_output` ends it.
     case amqp091::ending::over:
-      deadline_.arm(limits.close_timeout);
+      if (before == amqp091::ending::awaiting_close_ok) return quit();
+      deadline_.arm(parting_timeout);
       break;
   }
 }

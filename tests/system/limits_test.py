@@ -4,7 +4,7 @@ import socket
 import struct
 import unittest
 
-from amqp import CHANNEL_OPEN, CLOSE, CLOSE_OK, Client, method, shortstr
+from amqp import ACK, CHANNEL_OPEN, CLOSE, CLOSE_OK, QOS, Client, method, shortstr
 from node import Node
 
 
@@ -49,6 +49,22 @@ class LimitsTest(unittest.TestCase):
             with self.assertRaises(EOFError):
                 while True:
                     client.read_frame()  # heartbeats, then the end, without connection.close
+
+    def test_the_side_that_asked_to_close_does_not_wait_for_the_others_socket(self):
+        with Node('[limits]\nclose_timeout = "60s"\n') as node:
+            with Client(node.port, timeout_s=10) as client:
+                client.send(1, QOS, struct.pack(">IHB", 1, 0, 0))  # a prefetch size
+                code, _ = code_and_text(client.wait_for(CLOSE))
+                self.assertEqual(code, 540)
+                client.send(0, CLOSE_OK)
+                with self.assertRaises(EOFError):
+                    client.read_frame()
+            with Client(node.port, timeout_s=10) as client:
+                client.send(0, CLOSE, struct.pack(">H", 200), shortstr(""), b"\0\0\0\0")
+                client.expect(CLOSE_OK)
+                client.send(1, ACK, struct.pack(">Q", 1), b"\0")  # some still write
+                with self.assertRaises(EOFError):
+                    client.read_frame()
 
     def test_connections_beyond_the_limit_are_turned_away_and_others_stay(self):
         with Node("[limits]\nmax_connections = 2\n") as node:
