@@ -8,14 +8,13 @@ namespace baton {
 void publish_outbox::add(queue_id queue, const publish_ref& to, message taken, const receipt& run,
                          std::uint64_t number) {
   const auto index = queue.value % slots;
-  const auto bit = std::uint64_t{1} << index;
   auto& s = slots_[index];
-  if ((occupied_ & bit) != 0 &&
+  if (is_occupied(index) &&
       (s.queue != queue || !s.pending.done.same_run(run) || s.pending.messages.full()))
     send(index);
   auto& p = s.pending;
-  if ((occupied_ & bit) == 0) {
-    occupied_ |= bit;
+  if (!is_occupied(index)) {
+    occupied_[index / 64] |= std::uint64_t{1} << index % 64;
     s.queue = queue;
     s.to = to;
     p.done = run.share();
@@ -30,11 +29,13 @@ void publish_outbox::add(queue_id queue, const publish_ref& to, message taken, c
 }
 
 void publish_outbox::flush() {
-  while (occupied_ != 0) send(static_cast<std::size_t>(std::countr_zero(occupied_)));
+  for (std::size_t word = 0; word < occupied_.size(); ++word)
+    while (occupied_[word] != 0)
+      send(word * 64 + static_cast<std::size_t>(std::countr_zero(occupied_[word])));
 }
 
 void publish_outbox::send(std::size_t index) {
-  occupied_ &= ~(std::uint64_t{1} << index);
+  occupied_[index / 64] &= ~(std::uint64_t{1} << index % 64);
   auto& s = slots_[index];
   auto to = std::exchange(s.to, {});
   to.send(std::exchange(s.pending, {}));

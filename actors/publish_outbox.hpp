@@ -25,7 +25,6 @@ public:
 
   /// Sends everything on.
   void flush();
-  bool empty() const noexcept { return occupied_ == 0; }
 
 private:
   struct slot {
@@ -33,13 +32,17 @@ private:
     publish_ref to;
     publish pending;
   };
-  // Direct-mapped by queue: where two queues meet, the earlier one's batch goes out first.
-  static constexpr std::size_t slots = 64;
+  // Direct-mapped by queue: where two queues meet, the earlier one's batch goes out first. Queues
+  // that are declared in a row do not meet, so a fan-out to 100 of them fills 100 batches.
+  static constexpr std::size_t slots = 512;
 
+  bool is_occupied(std::size_t index) const noexcept {
+    return (occupied_[index / 64] >> index % 64 & 1) != 0;
+  }
   void send(std::size_t index);
 
   std::array<slot, slots> slots_;
-  std::uint64_t occupied_ = 0;  // bit i: slot i holds something
+  std::array<std::uint64_t, slots / 64> occupied_{};  // a bit for each slot that holds something
 };
 
 }  // namespace baton
