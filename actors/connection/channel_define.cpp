@@ -23,7 +23,6 @@ std::uint32_t to_u32(std::uint64_t count) {
       std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
 }
 
-
 }  // namespace
 
 template <class Method, class Request>
