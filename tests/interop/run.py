@@ -13,6 +13,7 @@ Each client gets a fresh node, is built in build/interop/ and says what it found
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -227,6 +228,15 @@ def has(*programs):
     return next((program for program in programs if not shutil.which(program)), None)
 
 
+def too_old(program, argument, *wanted):
+    """What is missing when the program is not there, or older than this version."""
+    if has(program):
+        return program
+    said = subprocess.run([program, argument], capture_output=True, text=True, check=False).stdout
+    found = tuple(int(part) for part in re.findall(r"\d+", said)[:len(wanted)])
+    return None if found >= wanted else f"{program} {'.'.join(map(str, wanted))} or newer"
+
+
 def lacks_header(header):
     done = subprocess.run(["cc", "-E", "-xc", "-"], input=f"#include <{header}>\n", text=True,
                           capture_output=True, check=False)
@@ -242,6 +252,10 @@ def lacks_venv():
     done = subprocess.run([sys.executable, "-c", "import ensurepip, venv"], capture_output=True,
                           check=False)
     return "python3-venv" if done.returncode else None
+
+
+def lacks_node():
+    return too_old("node", "--version", 18) or has("npm")
 
 
 @dataclass
@@ -264,13 +278,15 @@ CLIENTS = [
     Client("pika", "pika", lacks_venv, lambda: virtual_environment("pika")),
     Client("aio-pika", "aio-pika, asyncio", lacks_venv, lambda: virtual_environment("aio-pika")),
     Client("celery", "Celery with its worker", lacks_venv, lambda: virtual_environment("celery")),
-    Client("amqplib", "amqplib, Node.js", lambda: has("node", "npm"), lambda: node_modules("amqplib")),
-    Client("cloudamqp", "@cloudamqp/amqp-client, Node.js", lambda: has("node", "npm"),
+    Client("amqplib", "amqplib, Node.js", lacks_node, lambda: node_modules("amqplib")),
+    Client("cloudamqp", "@cloudamqp/amqp-client, Node.js", lacks_node,
            lambda: node_modules("cloudamqp")),
-    Client("amqp091-go", "amqp091-go", lambda: has("go"), lambda: go_program("amqp091-go")),
+    Client("amqp091-go", "amqp091-go", lambda: too_old("go", "version", 1, 20),
+           lambda: go_program("amqp091-go")),
     Client("java", "the RabbitMQ Java client", lambda: has("java", "javac", "mvn"),
            lambda: maven_program("java")),
-    Client("lapin", "lapin, Rust", lambda: has("cargo"), lambda: cargo_program("lapin")),
+    Client("lapin", "lapin, Rust", lambda: too_old("cargo", "--version", 1, 88),
+           lambda: cargo_program("lapin")),
 ]
 
 
