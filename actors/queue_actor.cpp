@@ -38,7 +38,8 @@ std::uint16_t code_of(queue_refusal why) {
 queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry, std::uint64_t share,
                          topology_ref topology)
     : actor_of{config},
-      entry_{entry},
+      entry_{entry.id,       entry.vhost,   entry.vhost_name,        entry.name,
+             entry.declared, entry.durable, entry.owner.has_value(), entry.auto_delete},
       share_{share},
       topology_{std::move(topology)},
       core_{{entry.arguments, entry.auto_delete}, now()},
@@ -220,7 +221,7 @@ void queue_actor::handle(ask_queue_report& request) {
   report.vhost = entry_.vhost_name;
   report.name = entry_.name;
   report.durable = entry_.durable;
-  report.exclusive = entry_.owner.has_value();
+  report.exclusive = entry_.exclusive;
   report.auto_delete = entry_.auto_delete;
   report.arguments = entry_.declared;
   report.ready = figures.ready;

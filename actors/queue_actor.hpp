@@ -61,9 +61,20 @@ private:
   void end(queue_ended notice, consumer_id except = {});
   void close(consumer_id except = {});
 
-  // What it is called and how it was declared; nothing of it changes. Without its target: that is
-  // this actor.
-  const queue_entry entry_;
+  /// What it is called and how it was declared; nothing of it changes. Its entry in the topology
+  /// has more, which only the core needs, and an idle queue should be small.
+  struct identity {
+    queue_id id;
+    vhost_id vhost;
+    std::string vhost_name;
+    std::string name;
+    field_table declared;
+    bool durable;
+    bool exclusive;
+    bool auto_delete;
+  };
+
+  const identity entry_;
   std::uint64_t share_;
   topology_ref topology_;
   queue_core core_;

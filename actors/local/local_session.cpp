@@ -6,6 +6,13 @@
 
 namespace baton {
 
+namespace {
+
+// How often an end looks whether memory is there again, when nothing of its own is under way.
+constexpr std::chrono::milliseconds memory_interval{20};
+
+}  // namespace
+
 class local_session::receipts final : public receipt_owner {
 public:
   explicit receipts(local_session_ref to) : to_{std::move(to)} {}
@@ -32,7 +39,10 @@ local_session::local_session(caf::actor_config& config, node_services& node,
       local_{node.of(home())},
       id_{node.next_connection()},
       end_{std::move(end)},
-      receipts_{std::make_shared<receipts>(self())} {}
+      receipts_{std::make_shared<receipts>(self())},
+      memory_timer_{*this, [this] {
+                      if (starved_) go_on();
+                    }} {}
 
 local_session::~local_session() = default;
 
@@ -64,7 +74,13 @@ void local_session::act(Work&& work) {
   run_.release();
   local_.outbox.flush();
   local_.writer.close();
-  if (credit() <= 0) starved_ = true;
+  if (credit() > 0) return;
+  starved_ = true;
+  if (nothing_to_wait_for()) memory_timer_.arm(memory_interval);
+}
+
+bool local_session::nothing_to_wait_for() const {
+  return in_flight_ * 2 <= node_.configured().limits.publish_credit.value;
 }
 
 // ---- definitions
@@ -165,10 +181,16 @@ void local_session::handle(credit_paid& notice) { give_credit_back(notice.bytes)
 void local_session::give_credit_back(std::uint64_t bytes) {
   in_flight_ -= bytes;
   // Half of it: an end that is let go for every batch would publish one batch at a time.
-  if (starved_ && in_flight_ * 2 <= node_.configured().limits.publish_credit.value) {
-    starved_ = false;
-    act([this] { end_->on_credit(*this); });
+  if (starved_ && nothing_to_wait_for()) go_on();
+}
+
+void local_session::go_on() {
+  if (node_.memory_is_short()) {
+    memory_timer_.arm(memory_interval);
+    return;
   }
+  starved_ = false;
+  act([this] { end_->on_credit(*this); });
 }
 
 // ---- consuming

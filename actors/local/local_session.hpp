@@ -8,6 +8,7 @@
 #include "actors/local/end.hpp"
 #include "actors/node_services.hpp"
 #include "actors/runtime/actor_of.hpp"
+#include "actors/runtime/timer.hpp"
 
 namespace baton {
 
@@ -77,6 +78,8 @@ private:
   void end_subscription(consumer_id which, const std::string* why);
   subscription* find(consumer_id which);
   void give_credit_back(std::uint64_t bytes);
+  bool nothing_to_wait_for() const;
+  void go_on();
 
   node_services& node_;
   loop_services& local_;
@@ -96,6 +99,7 @@ private:
   settlement_groups settlements_;
   std::vector<std::pair<std::uint64_t, answered>> asked_;
   std::uint64_t tickets_ = 0;
+  timer memory_timer_;
 };
 
 }  // namespace baton
