@@ -195,7 +195,13 @@ void connection_actor::handle(publishers_go_on&) {
 // ---- output
 
 void connection_actor::flush() {
-  enter([this] { write_output(); });
+  enter([this] {
+    // Where the socket takes all at once, no `on_writable` follows that would let reading go on.
+    const auto limit = context_.limits().max_unsent.value;
+    const bool was_full = output_.pending() >= limit;
+    write_output();
+    if (was_full && !has_ended() && output_.pending() < limit) act([] {});
+  });
 }
 
 void connection_actor::on_writable() {
