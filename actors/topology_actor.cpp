@@ -9,6 +9,9 @@ namespace baton {
 
 namespace {
 
+// How long after a change a loop that routes nothing lets go of the snapshot before it.
+constexpr std::chrono::seconds refresh_interval{1};
+
 topology_limits limits_of(const limit_settings& limits) {
   return {limits.max_vhosts, limits.max_exchanges, limits.max_queues, limits.max_bindings};
 }
@@ -38,9 +41,17 @@ topology_actor::topology_actor(caf::actor_config& config, node_services& node,
       node_{node},
       ready_{std::move(ready)},
       core_{node.publication(), limits_of(node.configured().limits),
-            node.configured().node.strict_arguments, random_bytes} {}
+            node.configured().node.strict_arguments, random_bytes},
+      refresh_timer_{*this, [this] {
+                       for (const auto& keeper : view_keepers_) keeper.send(refresh_view{});
+                     }} {}
 
 void topology_actor::on_start() {
+  for (std::size_t i = 0; i < node_.loops().size(); ++i) {
+    auto& on = node_.loops().at(i);
+    view_keepers_.push_back(spawn_handlers<view_keeper_ref>(
+        on, [&view = node_.of(on).view](refresh_view&) { view.refresh(); }));
+  }
   auto declared = declare_configured();
   core_.publish();
   std::exchange(ready_, nullptr)(std::move(declared));
@@ -50,6 +61,7 @@ void topology_actor::on_exit() {
   defined_.clear();
   deleted_.clear();
   last_consumers_.clear();
+  view_keepers_.clear();
 }
 
 void topology_actor::handle(define& request) {
@@ -135,6 +147,7 @@ void topology_actor::want_publish() {
 void topology_actor::handle(publish_now&) {
   publish_wanted_ = false;
   core_.publish();
+  if (!refresh_timer_.is_armed()) refresh_timer_.arm(refresh_interval);
   for (auto& [reply, answer] : std::exchange(defined_, {}))
     std::move(reply).keep(std::move(answer));
   for (auto& [reply, answer] : std::exchange(deleted_, {}))

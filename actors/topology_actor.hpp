@@ -7,6 +7,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/node_services.hpp"
 #include "actors/runtime/actor_of.hpp"
+#include "actors/runtime/timer.hpp"
 #include "actors/topology/topology_core.hpp"
 
 namespace baton {
@@ -17,6 +18,11 @@ using topology_inner_ref =
 
 /// From the topology to itself: whatever has arrived before it becomes one snapshot.
 struct publish_now {};
+
+/// From the topology to each loop, now and then: look at the latest snapshot. A loop with nothing
+/// to route would otherwise keep an old one, and with it the handles of queues that have ended.
+struct refresh_view {};
+using view_keeper_ref = actor_ref<refresh_view>;
 
 /// The actor around the `topology_core`, and the parent of all queues. Changes that arrive together
 /// are published as one snapshot; only then are they answered.
@@ -48,6 +54,8 @@ private:
   std::function<void(result<void>)> ready_;
   topology_core core_;
   bool publish_wanted_ = false;
+  std::vector<view_keeper_ref> view_keepers_;  // one on each loop
+  timer refresh_timer_;
 
   // What is answered once the snapshot is out.
   std::vector<std::pair<promise<defined>, defined>> defined_;
