@@ -109,8 +109,9 @@ void server_connection::handle_frame(const frame& found, byte_view raw) {
   if (channel->phase == channel_phase::close_requested) return handle_unopened(found);
   const auto method = found.type == frame_type::method ? method_id_of(found.payload) : 0;
   if (channel->is_held()) {
-    const bool overtakes = is_settlement(method) && !channel->waiting && !channel->transactional &&
-                           !channel->holds_tx_select;
+    // All of them, whatever is waited for: settlements must not overtake each other.
+    const bool overtakes =
+        is_settlement(method) && !channel->transactional && !channel->holds_tx_select;
     if (!overtakes) return hold_frame(found.channel, *channel, found, raw);
     return handle_method(found.channel, *channel, found.payload);
   }
