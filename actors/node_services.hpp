@@ -62,9 +62,11 @@ public:
   /// message.
   bool memory_is_short() const noexcept { return memory_account::total() >= high_mark_bytes(); }
   /// Publishers go on below nine tenths of the high mark: a mark for both would let them go and
-  /// stop them with every message.
+  /// stop them with every message. What waits in their reserves does not count: only letting them
+  /// go on frees it.
   bool memory_is_ample() const noexcept {
-    return memory_account::total() < high_mark_bytes() / 10 * 9;
+    return memory_account::total() <
+           high_mark_bytes() / 10 * 9 + reserved_bytes.load(std::memory_order_relaxed);
   }
   std::uint64_t queue_share_bytes() const noexcept {
     return configured_.node.queue_share.of(configured_.node.memory).value;
@@ -72,6 +74,8 @@ public:
 
   /// Bytes of messages whose bodies are still arriving, of all connections.
   std::atomic<std::uint64_t> incomplete_bytes{0};
+  /// Bytes of held publishes, and of what waits behind them, of all connections.
+  std::atomic<std::uint64_t> reserved_bytes{0};
 
 private:
   std::uint64_t high_mark_bytes() const noexcept {

@@ -71,7 +71,7 @@ void connection_actor::on_exit() {
   let_go_of_exclusive_queues(false);
   context_.node.supervisor.send(connection_closed{context_.id});
   socket_.reset();
-  memory_account::of_this_thread().freed(std::exchange(reserve_accounted_, 0));
+  account_reserve(0);
   // The receipts hold a handle of this actor, and this actor the receipts.
   context_.publisher.reset();
   context_.self = {};
@@ -142,9 +142,7 @@ void connection_actor::look_at_credit() {
   const bool hold = waiting_for_memory_ || (spent && !breather) || admission_.is_armed();
   if (hold != machine_.publishes_held()) machine_.hold_publishes(hold);
 
-  auto& counter = memory_account::of_this_thread();
-  counter.created(machine_.reserve_used());
-  counter.freed(std::exchange(reserve_accounted_, machine_.reserve_used()));
+  account_reserve(machine_.reserve_used());
 
   const bool held_back = machine_.publishes_held() && machine_.reserve_used() > 0;
   tell_blocked(held_back && (waiting_for_memory_ || runs_withheld_ > 0));
@@ -161,6 +159,15 @@ void connection_actor::look_at_credit() {
       machine_.heartbeat().forgive(home().now());
     }
   }
+}
+
+void connection_actor::account_reserve(std::uint64_t bytes) {
+  const auto before = std::exchange(reserve_accounted_, bytes);
+  if (before == bytes) return;
+  auto& counter = memory_account::of_this_thread();
+  counter.created(bytes);
+  counter.freed(before);
+  context_.node.reserved_bytes.fetch_add(bytes - before, std::memory_order_relaxed);
 }
 
 void connection_actor::tell_blocked(bool blocked) {

@@ -64,6 +64,7 @@ private:
   }
   void end_turn();
   void look_at_credit();
+  void account_reserve(std::uint64_t bytes);
   void tell_blocked(bool blocked);
   void look_at_ending();
   void write_output();
