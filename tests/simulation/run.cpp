@@ -1,0 +1,217 @@
+#include "tests/simulation/run.hpp"
+
+#include <memory>
+
+#include "actors/node_services.hpp"
+#include "actors/runtime/simulated_runtime.hpp"
+#include "actors/supervisor.hpp"
+#include "actors/topology_actor.hpp"
+#include "tests/simulation/client.hpp"
+
+namespace baton::simulation {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long the node may need, of its own time, until nothing is left to do.
+constexpr std::chrono::milliseconds patience = 20s;
+constexpr std::chrono::milliseconds look_again = 10ms;
+
+/// A power of two, from the first to the second.
+byte_count size_between(simulation_random& dice, std::uint64_t least, std::uint64_t doublings) {
+  return {least << dice.below(doublings + 1)};
+}
+
+/// Small limits, so that a few messages reach them; and now and then none of them.
+settings random_settings(simulation_random& dice, std::size_t queues) {
+  auto made = default_settings();
+  // A slab alone has up to 72 KiB.
+  made.node.memory = {8 << 20};
+  made.node.high_mark = percent{static_cast<std::uint32_t>(2 + dice.below(20))};
+  made.node.queue_share = percent{static_cast<std::uint32_t>(1 + dice.below(10))};
+  made.node.placement = dice.once_in(2) ? placement::spread : placement::together;
+  auto& limits = made.limits;
+  limits.heartbeat = 0s;
+  limits.publish_credit = size_between(dice, 256, 8);
+  limits.publish_reserve = size_between(dice, 4096, 6);
+  limits.delivery_credit = size_between(dice, 128, 8);
+  limits.max_unsent = size_between(dice, 1024, 8);
+  limits.max_unacknowledged =
+      dice.once_in(2) ? 262'144 : 4 + static_cast<std::uint32_t>(dice.below(30));
+  for (std::size_t q = 0; q < queues; ++q) {
+    auto& queue = made.queues.emplace_back();
+    queue.name = "q" + std::to_string(q);
+    auto& binding = made.bindings.emplace_back();
+    binding.exchange = "amq.fanout";
+    binding.queue = queue.name;
+  }
+  return made;
+}
+
+/// The node as node.cpp puts it together, in a simulation.
+class simulated_node {
+public:
+  simulated_node(settings configured, const simulation_options& options)
+      : world{options}, services_{std::make_unique<node_services>(std::move(configured), world)} {
+    bool listens = false;
+    services_->topology = spawn<topology_actor>(
+        world.at(0), *services_, [](result<void> declared) { BATON_CHECK(declared); });
+    world.run_until_idle();
+    services_->supervisor =
+        spawn<supervisor>(world.at(0), *services_,
+                          supervisor::events{[&](result<std::vector<std::string>> where) {
+                                               BATON_CHECK(where);
+                                               listens = true;
+                                             },
+                                             [this] { is_drained_ = true; }});
+    world.run_until_idle();
+    BATON_CHECK(listens);
+  }
+
+  ~simulated_node() {
+    services_->topology = {};
+    services_->supervisor = {};
+    world.stop();
+  }
+
+  void request_stop() { services_->supervisor.send(stop_node{}); }
+  bool is_drained() const noexcept { return is_drained_; }
+  std::string memory_text() const {
+    const auto& node = services_->configured().node;
+    return ", of it reserved: " + std::to_string(services_->reserved_bytes) +
+           ", high mark: " + std::to_string(node.high_mark.of(node.memory).value);
+  }
+
+  simulated_runtime world;
+
+private:
+  std::unique_ptr<node_services> services_;
+  bool is_drained_ = false;
+};
+
+class one_run {
+public:
+  one_run(std::uint64_t seed, outcome& to, bool with_history)
+      : out_{to},
+        dice_{seed ^ 0x5eed},
+        queues_{1 + dice_.below(4)},
+        node_{random_settings(dice_, queues_),
+              {.seed = seed,
+               .loops = 1 + dice_.below(3),
+               .network = {.pipe_capacity = std::size_t{256} << dice_.below(7)}}},
+        model_{queues_, [this](std::string what) { broken(std::move(what)); }},
+        shared_{.dice = dice_,
+                .sockets = node_.world.outside(),
+                .queues = model_,
+                .may_lose = dice_.once_in(4),
+                .broken = [this](std::string what) { broken(std::move(what)); },
+                .note = {}} {
+    if (with_history)
+      shared_.note = [this](std::string what) { out_.history.push_back(std::move(what)); };
+  }
+
+  void all() {
+    act();
+    settle();
+    stop();
+    out_.published = model_.messages();
+  }
+
+private:
+  bool fine() const noexcept { return out_.broken.empty(); }
+
+  void broken(std::string what) {
+    if (shared_.note) shared_.note("BROKEN: " + what);
+    if (out_.broken.empty()) out_.broken = std::move(what);
+  }
+
+  void act() {
+    const auto clients = 1 + dice_.below(4);
+    for (std::uint64_t i = 0; i < clients; ++i)
+      clients_.push_back(std::make_unique<client>(shared_, "client " + std::to_string(i)));
+    const auto actions = 40 + dice_.below(120);
+    const auto pace = 1 + dice_.below(40);  // the node does so much, at most, between two of them
+    for (std::uint64_t i = 0; i < actions && fine(); ++i) {
+      clients_[dice_.below(clients)]->act();
+      for (auto steps = dice_.below(pace + 1); steps > 0; --steps) node_.world.step();
+      if (dice_.once_in(40)) node_.world.advance(std::chrono::milliseconds{dice_.below(100)});
+    }
+  }
+
+  void settle() {
+    if (shared_.note) shared_.note("-- all settle down");
+    for (auto& one : clients_) one->settle_down();
+    auto& last = *clients_.emplace_back(std::make_unique<client>(shared_, "the last client"));
+    last.drain_all();
+    wait([&] { return all_at_rest() && model_.missing() == 0; });
+    if (fine()) last.expect_empty_queues();
+    wait([&] { return all_at_rest(); });
+  }
+
+  void stop() {
+    if (shared_.note) shared_.note("-- all close");
+    for (auto& one : clients_) one->close();
+    wait([&] {
+      for (auto& one : clients_)
+        if (!one->is_gone()) return false;
+      return true;
+    });
+    node_.request_stop();
+    wait([&] { return node_.is_drained(); });
+  }
+
+  bool all_at_rest() {
+    for (auto& one : clients_)
+      if (!one->is_at_rest()) return false;
+    return true;
+  }
+
+  /// Lets the node go on until `done`; broken when it never is.
+  template <class Condition>
+  void wait(Condition&& done) {
+    for (std::chrono::milliseconds waited{0}; fine() && waited < patience; waited += look_again) {
+      if (!node_.world.run_until_idle()) return broken("the node never comes to rest");
+      if (done()) return;
+      node_.world.advance(look_again);
+    }
+    if (fine()) broken("stuck: " + what_is_left());
+  }
+
+  std::string what_is_left() {
+    std::string left;
+    for (auto& one : clients_)
+      if (std::string why; !one->is_at_rest(&why)) left += why + "; ";
+    if (const auto missing = model_.missing(); missing > 0) {
+      std::string first;
+      model_.missing([&](const std::string& what) {
+        if (first.empty()) first = what;
+      });
+      left += std::to_string(missing) + " copies: " + first + "; ";
+    }
+    left += "memory held: " + std::to_string(memory_account::total()) + node_.memory_text();
+    return left;
+  }
+
+  outcome& out_;
+  simulation_random dice_;
+  const std::size_t queues_;
+  simulated_node node_;
+  model model_;
+  surroundings shared_;
+  std::vector<std::unique_ptr<client>> clients_;
+};
+
+}  // namespace
+
+outcome run(std::uint64_t seed, bool with_history) {
+  outcome result;
+  const auto held_before = memory_account::total();
+  one_run{seed, result, with_history}.all();
+  if (const auto held = memory_account::total(); result.broken.empty() && held != held_before)
+    result.broken = "the node is gone, and its account of memory says " + std::to_string(held) +
+                    " bytes, not " + std::to_string(held_before);
+  return result;
+}
+
+}  // namespace baton::simulation
