@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tests/simulation/client.hpp"
+
+/// What a client calls things, and what it notes of its doings for whoever reads a failed run.
+namespace baton::simulation {
+
+inline std::string queue_name(std::size_t queue) { return "q" + std::to_string(queue); }
+
+inline std::string tag_of(std::uint32_t consumer) { return "c" + std::to_string(consumer); }
+
+inline std::string text_of(std::string_view text) { return std::string{text}; }
+inline std::string text_of(std::uint64_t number) { return std::to_string(number); }
+
+template <class... Parts>
+void client::note(const Parts&... parts) {
+  if (where_.note) where_.note(name_ + ": " + (text_of(parts) + ...));
+}
+
+}  // namespace baton::simulation
