@@ -98,8 +98,8 @@ public:
   bool publishes_held() const noexcept { return holding_; }
 
   /// The handler waits for an answer from elsewhere before the channel may go on: all that the
-  /// client sends on it meanwhile waits in the reserve, but for settlements as above; other channels
-  /// go on. A channel that closes meanwhile is no longer held.
+  /// client sends on it meanwhile waits in the reserve, but for settlements as above; other
+  /// channels go on. A channel that closes meanwhile is no longer held.
   void hold_channel(channel_number channel);
   /// Handles what has waited, before it returns (at the end of `feed` when called inside), as far
   /// as publishes are not held.

@@ -115,8 +115,8 @@ private:
     if (pattern.empty()) return key.empty();
     const names rest{pattern.begin() + 1, pattern.end()};
     if (pattern.front() == "#") {
-      for (auto from = key.begin(); from <= key.end(); ++from)
-        if (topic_match(rest, {from, key.end()})) return true;
+      for (std::ptrdiff_t taken = 0; taken <= std::ssize(key); ++taken)
+        if (topic_match(rest, {key.begin() + taken, key.end()})) return true;
       return false;
     }
     if (key.empty() || (pattern.front() != "*" && pattern.front() != key.front())) return false;
