@@ -213,7 +213,7 @@ def maven_program(name):
 
 
 def cargo_program(name):
-    call(["cargo", "build", "--quiet", "--locked", "--jobs", "1", "--manifest-path",
+    call(["cargo", "build", "--quiet", "--jobs", "1", "--manifest-path",
           HERE / name / "Cargo.toml", "--target-dir", BUILD / name])
     return [BUILD / name / "debug" / "baton-interop-lapin"]
 
