@@ -18,6 +18,14 @@ void consumer_actor::handle(unsubscribed&) {
   if (sink_ != nullptr) sink_->on_unsubscribed(id_);
 }
 
+void consumer_actor::handle(short_of_demand&) {
+  if (sink_ != nullptr) sink_->on_short_of_demand(id_);
+}
+
+void consumer_actor::handle(demand_given_back& notice) {
+  if (sink_ != nullptr) sink_->on_demand_given_back(id_, notice.unused);
+}
+
 void consumer_actor::handle(queue_gone&) {
   queue_ = {};
   if (sink_ != nullptr) sink_->on_queue_gone(id_);

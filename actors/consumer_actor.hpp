@@ -18,6 +18,9 @@ public:
   virtual void on_subscribed(consumer_id which, std::optional<refusal> refused) = 0;
   virtual void on_unsubscribed(consumer_id which) = 0;
   virtual void on_queue_gone(consumer_id which) = 0;
+  /// Of a sink that limits its consumers' demand.
+  virtual void on_short_of_demand(consumer_id) {}
+  virtual void on_demand_given_back(consumer_id, std::uint32_t) {}
 
 protected:
   ~delivery_sink() = default;
@@ -36,6 +39,8 @@ public:
   void handle(publish& request);
   void handle(subscribed& notice);
   void handle(unsubscribed&);
+  void handle(short_of_demand&);
+  void handle(demand_given_back& notice);
   void handle(queue_gone&);
 
   // For the sink, on the same loop.

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/channel/prefetch_windows.hpp"
 #include "actors/management/reports.hpp"
 #include "actors/promise.hpp"
 #include "actors/queue/consumer_options.hpp"
@@ -54,8 +55,11 @@ using publish_ref = actor_ref<publish>;
 struct deliver;
 struct subscribed;
 struct unsubscribed;
+struct short_of_demand;
+struct demand_given_back;
 struct queue_gone;
-using consumer_ref = actor_ref<deliver, publish, subscribed, unsubscribed, queue_gone>;
+using consumer_ref = actor_ref<deliver, publish, subscribed, unsubscribed, short_of_demand,
+                               demand_given_back, queue_gone>;
 
 struct published;
 struct publishes_refused;
@@ -147,12 +151,11 @@ struct abandon {
   consumer_id consumer;
 };
 
-/// From a consumer of an AMQP channel that has one window over all its consumers: so many more
-/// messages, or (`set`) so many from now on, absent: any number.
+/// From a consumer of an AMQP channel, which has one window over all its consumers: what it may be
+/// handed. An offer is answered by `demand_given_back`, behind the last `deliver`, unless the
+/// consumer has gone.
 struct demand {
-  consumer_id consumer;
-  bool set = false;
-  std::optional<std::uint32_t> messages;
+  demand_change change;
 };
 
 /// AMQP 0-9-1's basic.get. `holder` holds the lease until it is settled or abandoned.
@@ -209,6 +212,14 @@ struct deliver {
 };
 
 struct unsubscribed {};
+
+/// Messages wait for this consumer, which lacks nothing but demand. Comes once until its demand
+/// changes.
+struct short_of_demand {};
+
+struct demand_given_back {
+  std::uint32_t unused = 0;
+};
 
 /// The queue has ended: no more will come. Leases that are out may still be settled, to no effect.
 struct queue_gone {};

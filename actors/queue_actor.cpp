@@ -105,6 +105,8 @@ void queue_actor::dispatch() {
     home().count_routed(leases.size());
     if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
   });
+  for (auto consumer : core_.take_short_of_demand())
+    if (const auto* to = find_subscription(consumer)) to->send(short_of_demand{});
   pay_debts();
   arm_timer();
 }
@@ -161,10 +163,25 @@ void queue_actor::handle(abandon& request) {
 }
 
 void queue_actor::handle(demand& request) {
-  if (request.set)
-    core_.set_demand(request.consumer, request.messages);
-  else
-    core_.demand(request.consumer, request.messages.value_or(0));
+  const auto& change = request.change;
+  switch (change.how) {
+    case demand_change::kind::more:
+      core_.demand(change.consumer, change.messages);
+      break;
+    case demand_change::kind::any:
+      core_.set_demand(change.consumer, std::nullopt);
+      break;
+    case demand_change::kind::none:
+      core_.set_demand(change.consumer, 0);
+      break;
+    case demand_change::kind::offer:
+      core_.demand(change.consumer, change.messages);
+      dispatch();  // what it is handed comes before the answer
+      if (auto unused = core_.recall_demand(change.consumer))
+        if (const auto* to = find_subscription(change.consumer))
+          to->send(demand_given_back{*unused});
+      break;
+  }
   want_dispatch();
 }
 

@@ -175,8 +175,9 @@ const std::vector<key<limit_settings>>& keys_of() {
       {"max_consumers_per_connection", &s::max_consumers_per_connection,
        "Consumers of all AMQP channels of a connection.", within(1u, 1'000'000u)},
       {"max_unacknowledged", &s::max_unacknowledged,
-       "Unacknowledged deliveries of an AMQP channel; more wait in their queues, whatever the "
-       "prefetch. Far more than any client acknowledges at once, and still only some 16 MiB.",
+       "Unacknowledged deliveries of an AMQP channel's consumers; more wait in their queues, "
+       "whatever the prefetch. As many more may come by basic.get; the next is refused (406). Far "
+       "more than any client acknowledges at once, and still only some 16 MiB.",
        within(1u, 10'000'000u)},
       {"max_vhosts", &s::max_vhosts, "Virtual hosts of the node.", within(1u, 1'000'000u)},
       {"max_exchanges", &s::max_exchanges, "Exchanges of the node.", within(16u, 100'000'000u)},

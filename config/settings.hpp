@@ -74,7 +74,8 @@ struct limit_settings {
   // Numbers of things.
   std::uint32_t max_connections = 65'536;  ///< of the node
   std::uint32_t max_consumers_per_connection = 65'536;
-  std::uint32_t max_unacknowledged = 262'144;  ///< of an AMQP channel; beyond it deliveries wait
+  /// Of an AMQP channel's consumers, beyond which deliveries wait; and of its basic.gets.
+  std::uint32_t max_unacknowledged = 262'144;
   std::uint32_t max_vhosts = 1'024;
   std::uint32_t max_exchanges = 250'000;
   std::uint32_t max_queues = 250'000;

@@ -6,7 +6,10 @@ namespace baton {
 
 amqp_channel::amqp_channel(connection_context& context, amqp091::channel_number number,
                            std::uint32_t incarnation)
-    : context_{context}, number_{number}, incarnation_{incarnation} {}
+    : context_{context},
+      number_{number},
+      incarnation_{incarnation},
+      windows_{context.limits().max_unacknowledged} {}
 
 amqp_channel::~amqp_channel() { close(); }
 
@@ -22,7 +25,7 @@ void amqp_channel::wait() {
 }
 
 void amqp_channel::go_on_unless_waiting() {
-  if (!on_defined_ && !on_counts_ && !on_fetched_ && !starting_ && !committing())
+  if (!on_defined_ && !on_counts_ && !on_fetched_ && !starting_ && !narrowing_ && !committing())
     context_.machine.release_channel(number_);
 }
 
@@ -50,7 +53,6 @@ void amqp_channel::flush() {
     // The outbox holds shares of the receipt; this one only kept the run open.
     run_.release();
   }
-  if (settlements_.empty()) return;
   for (auto& group : settlements_.take()) {
     holders_[group.queue].queue.send(baton::settle{group.consumer, std::move(group.leases)});
     drop_holder_if_done(group.queue);

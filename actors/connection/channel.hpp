@@ -68,6 +68,8 @@ public:
   void subscribed(consumer_id which, std::optional<refusal> refused);
   void unsubscribed(consumer_id which);
   void queue_gone(consumer_id which);
+  void short_of_demand(consumer_id which);
+  void demand_given_back(consumer_id which, std::uint32_t unused);
   /// The socket has taken everything that was delivered: gives consumers' credit back.
   void output_written();
 
@@ -158,11 +160,11 @@ private:
   void settle(std::uint64_t tag, bool multiple, outcome how);
   void ended(const settled_run& run);
   void tell_demands();
+  void answer_qos();
   void start_consumer(const amqp091::methods::basic_consume& asked, const queue_entry& queue,
                       std::int32_t priority);
   void start_reply_consumer(const amqp091::methods::basic_consume& asked);
   void remove_consumer(consumer_id which);
-  void settle_undelivered(consumer& c, const lease_batch& leases, std::uint32_t first);
   void encode_delivery(consumer& to, std::uint64_t tag, const lease& what);
 
   // definitions and questions
@@ -210,10 +212,12 @@ private:
   settlement_groups settlements_;
   prefetch_windows windows_;
   prefetch_windows::changes demands_;
+  std::uint64_t fetched_ = 0;  // messages of basic.get that are not settled
   std::vector<holder> holders_;
   std::vector<std::unique_ptr<consumer>> consumers_;
-  bool starting_ = false;  // a consumer waits for its queue's word
-  std::string reply_to_;   // the name that direct replies come under; empty: none
+  bool starting_ = false;   // a consumer waits for its queue's word
+  bool narrowing_ = false;  // a basic.qos waits for what queues may still hand out
+  std::string reply_to_;    // the name that direct replies come under; empty: none
 
   // definitions
   std::string last_queue_;

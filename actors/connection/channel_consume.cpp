@@ -96,10 +96,7 @@ void amqp_channel::start_consumer(const methods::basic_consume& asked, const que
   options.no_ack = asked.no_ack;
   options.exclusive = asked.exclusive;
   options.priority = priority;
-  // No window of the client's is one of ours: what a channel may have unsettled has a limit.
-  options.prefetch = started->prefetch == 0
-                         ? limits.max_unacknowledged
-                         : std::min(started->prefetch, limits.max_unacknowledged);
+  options.prefetch = started->prefetch;
   options.byte_credit = limits.delivery_credit.value;
   options.demand = windows_.add(started->id, asked.no_ack);
 
@@ -204,12 +201,13 @@ void amqp_channel::remove_consumer(consumer_id which) {
   auto at = std::ranges::find_if(consumers_, [&](const auto& c) { return c->id == which; });
   if (at == consumers_.end()) return;
   auto& c = **at;
-  windows_.remove(which);
+  windows_.remove(which, demands_);
   holders_[c.holder].subscribed = false;
   drop_holder_if_done(c.holder);
   c.face().sink_gone();
   consumers_.erase(at);
   --context_.consumers;
+  tell_demands();
 }
 
 // ---- deliveries
@@ -218,28 +216,17 @@ void amqp_channel::deliver(consumer_id to, lease_batch leases) {
   auto* c = find(to);
   if (c == nullptr || closed_) return;  // given back by `abandon`
   const auto bytes = leases.bytes();
-  auto admitted = windows_.admit(to, static_cast<std::uint32_t>(leases.size()), demands_);
-  auto& h = holders_[c->holder];
-  for (std::uint32_t i = 0; i < admitted; ++i) {
-    const auto& l = leases[i];
+  const auto count = static_cast<std::uint32_t>(leases.size());
+  for (const auto& l : leases) {
     auto tag = c->no_ack ? unsettled_.skip() : unsettled_.record({l.number, to, c->holder});
     encode_delivery(*c, tag, l);
   }
-  if (!c->no_ack) h.unsettled += admitted;
-  if (admitted < leases.size()) {
-    settle_undelivered(*c, leases, admitted);
-  }
+  if (!c->no_ack) holders_[c->holder].unsettled += count;
   c->in_output += bytes;
-  c->delivered += admitted;
-  context_.delivered += admitted;
+  c->delivered += count;
+  context_.delivered += count;
+  windows_.took(to, count, demands_);
   tell_demands();
-}
-
-void amqp_channel::settle_undelivered(consumer& c, const lease_batch& leases, std::uint32_t first) {
-  baton::settle back{c.id, {}};
-  for (auto i = first; i < leases.size(); ++i)
-    back.runs.push_back({leases[i].number, 1, outcome::return_undelivered});
-  holders_[c.holder].queue.send(std::move(back));
 }
 
 void amqp_channel::encode_delivery(consumer& to, std::uint64_t tag, const lease& what) {
@@ -266,6 +253,12 @@ void amqp_channel::on(const methods::basic_get& asked) {
   if (!name) return;
   const auto* entry = find_queue<methods::basic_get>(*name, permission::read);
   if (entry == nullptr) return;
+  const auto limit = context_.limits().max_unacknowledged;
+  if (!asked.no_ack && fetched_ >= limit)
+    return raise<methods::basic_get>(
+        reply_code::precondition_failed,
+        "a channel may have " + std::to_string(limit) +
+            " unacknowledged messages of basic.get (limits.max_unacknowledged)");
   auto queue = queue_endpoint::of(*entry).queue;
   auto at =
       std::ranges::find_if(holders_, [&](const holder& h) { return h.getter && h.queue == queue; });
@@ -280,7 +273,10 @@ void amqp_channel::on(const methods::basic_get& asked) {
       auto& l = *got.message;
       auto& h = holders_[index];
       auto tag = no_ack ? unsettled_.skip() : unsettled_.record({l.number, h.id, index});
-      if (!no_ack) ++h.unsettled;
+      if (!no_ack) {
+        ++h.unsettled;
+        ++fetched_;
+      }
       ++context_.delivered;
       const auto remaining = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(got.remaining, std::numeric_limits<std::uint32_t>::max()));
@@ -302,13 +298,36 @@ void amqp_channel::on(const methods::basic_qos& asked) {
         "prefetch_size!=0 (" + std::to_string(asked.prefetch_size) + ")");
   windows_.set(asked.prefetch_count, asked.global, demands_);
   tell_demands();
+  // Nothing beyond a smaller window comes behind its answer.
+  narrowing_ = true;
+  if (windows_.narrowing())
+    wait();
+  else
+    answer_qos();
+}
+
+void amqp_channel::answer_qos() {
+  if (!narrowing_ || windows_.narrowing()) return;
+  narrowing_ = false;
   context_.machine.send(number_, methods::basic_qos_ok{});
+  go_on_unless_waiting();
+}
+
+void amqp_channel::short_of_demand(consumer_id which) {
+  windows_.short_of_demand(which, demands_);
+  tell_demands();
+}
+
+void amqp_channel::demand_given_back(consumer_id which, std::uint32_t unused) {
+  windows_.given_back(which, unused, demands_);
+  tell_demands();
 }
 
 void amqp_channel::tell_demands() {
   for (const auto& change : std::exchange(demands_, {}))
-    if (const auto* c = find(change.consumer))
-      holders_[c->holder].queue.send(demand{c->id, change.set, change.messages});
+    if (const auto* c = find(change.consumer); c != nullptr && holders_[c->holder].queue)
+      holders_[c->holder].queue.send(demand{change});
+  answer_qos();
 }
 
 void amqp_channel::on(const methods::basic_ack& ack) {
@@ -338,7 +357,10 @@ void amqp_channel::settle(std::uint64_t tag, bool multiple, outcome how) {
 void amqp_channel::ended(const settled_run& run) {
   auto& h = holders_[run.queue];
   h.unsettled -= run.leases.count;
-  if (!h.getter) windows_.settled(run.leases.count, demands_);
+  if (h.getter)
+    fetched_ -= run.leases.count;
+  else
+    windows_.settled(run.leases.count, demands_);
   settlements_.add(run);
   context_.mark_for_flush(*this);
 }

@@ -127,6 +127,8 @@ private:
   void on_subscribed(consumer_id which, std::optional<refusal> refused) override;
   void on_unsubscribed(consumer_id which) override;
   void on_queue_gone(consumer_id which) override;
+  void on_short_of_demand(consumer_id which) override;
+  void on_demand_given_back(consumer_id which, std::uint32_t unused) override;
 
   amqp_channel& channel(amqp091::channel_number number);
   amqp_channel* channel_of(std::uint64_t ticket);

@@ -262,4 +262,20 @@ void connection_actor::on_queue_gone(consumer_id which) {
   });
 }
 
+void connection_actor::on_short_of_demand(consumer_id which) {
+  enter([&] {
+    act([&] {
+      if (auto* c = channel_of(which)) c->short_of_demand(which);
+    });
+  });
+}
+
+void connection_actor::on_demand_given_back(consumer_id which, std::uint32_t unused) {
+  enter([&] {
+    act([&] {
+      if (auto* c = channel_of(which)) c->demand_given_back(which, unused);
+    });
+  });
+}
+
 }  // namespace baton

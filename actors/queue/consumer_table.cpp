@@ -77,7 +77,29 @@ void consumer_table::refresh(index i) {
     return;
   }
   if (e.in_ring()) leave_ring(i);
+  note_want(i);
   if (!e.subscribed && e.unsettled == 0) forget(i);
+}
+
+void consumer_table::set_demand(index i, std::int64_t messages) {
+  auto& e = entries_[i];
+  e.demand = messages;
+  if (e.wanting == want::demand_and_told) e.wanting = want::nothing;
+  refresh(i);
+}
+
+std::vector<consumer_id> consumer_table::take_short_of_demand() {
+  std::vector<consumer_id> found;
+  for (auto i : short_of_demand_) {
+    auto& e = entries_[i];
+    if (e.wanting != want::demand) continue;  // it has left, and another has its place
+    e.wanting = want::nothing;
+    if (e.demand > 0 || !e.lacks_only_demand()) continue;
+    e.wanting = want::demand_and_told;
+    found.push_back(e.id);
+  }
+  short_of_demand_.clear();
+  return found;
 }
 
 void consumer_table::enter_ring(index i) {

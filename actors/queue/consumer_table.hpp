@@ -20,6 +20,13 @@ public:
   using index = std::uint32_t;
   static constexpr index none = std::numeric_limits<index>::max();
 
+  /// Whether its lack of demand, and nothing else, keeps it from taking messages.
+  enum class want : std::uint8_t {
+    nothing,
+    demand,          ///< it does, as far as anybody has looked
+    demand_and_told  ///< and `take_short_of_demand` has said so
+  };
+
   struct entry {
     consumer_id id;
     std::int64_t balance = 0;  ///< bytes that it may still be handed
@@ -33,11 +40,13 @@ public:
     bool no_ack = false;
     bool exclusive = false;
     bool subscribed = false;  ///< else: it only gets, or it left and has unsettled leases
-    lease_batch open;         ///< what it has been handed since the last dispatch
+    want wanting = want::nothing;
+    lease_batch open;  ///< what it has been handed since the last dispatch
 
     bool in_ring() const noexcept { return next != none; }
-    bool may_take() const noexcept {
-      return subscribed && balance > 0 && demand > 0 && unsettled < prefetch;
+    bool may_take() const noexcept { return lacks_only_demand() && demand > 0; }
+    bool lacks_only_demand() const noexcept {
+      return subscribed && balance > 0 && unsettled < prefetch;
     }
   };
   /// So much that nobody lives to see it used up.
@@ -64,12 +73,21 @@ public:
   /// Whose turn it is: among those that can take a message, of the highest priority; or `none`.
   index front() const noexcept { return levels_.empty() ? none : levels_.front().head; }
   /// `i`, which was in front, has taken a message: it goes to the end of its ring or leaves it.
-  void took(index i) noexcept {
-    if (entries_[i].may_take())
+  void took(index i) {
+    if (entries_[i].may_take()) {
       levels_.front().head = entries_[i].next;
-    else
+    } else {
       leave_ring(i);
+      note_want(i);
+    }
   }
+
+  /// What `i` may still be handed changes, by an answer to its want or otherwise.
+  void set_demand(index i, std::int64_t messages);
+  /// Whether any subscriber may be short of demand and has not been told of.
+  bool any_short_of_demand() const noexcept { return !short_of_demand_.empty(); }
+  /// Those that could take a message if they had demand; each once until its demand changes.
+  std::vector<consumer_id> take_short_of_demand();
 
   /// Whether a subscriber has used up its byte credit.
   bool any_without_bytes() const noexcept {
@@ -87,6 +105,12 @@ private:
     index head;
   };
 
+  void note_want(index i) {
+    auto& e = entries_[i];
+    if (e.demand > 0 || e.wanting != want::nothing || !e.lacks_only_demand()) return;
+    e.wanting = want::demand;
+    short_of_demand_.push_back(i);
+  }
   void enter_ring(index i);
   void leave_ring(index i) noexcept;
   index make(consumer_id id);
@@ -95,7 +119,8 @@ private:
   std::vector<entry> entries_;
   std::vector<index> free_;
   std::vector<std::pair<consumer_id, index>> by_id_;  // sorted
-  std::vector<level> levels_;  // highest priority first; only those with a ring
+  std::vector<level> levels_;           // highest priority first; only those with a ring
+  std::vector<index> short_of_demand_;  // those that want `demand`, and some that no longer do
   std::size_t subscribed_ = 0;
   bool exclusive_ = false;
 };

@@ -76,10 +76,9 @@ private:
 
 /// How a lease ends.
 enum class outcome : std::uint8_t {
-  accept,              ///< done with it: the queue forgets the message
-  reject,              ///< not wanted: dead-lettered where the queue says so, else forgotten
-  release,             ///< back to its place, marked redelivered
-  return_undelivered,  ///< back to its place as if it had never been handed out
+  accept,   ///< done with it: the queue forgets the message
+  reject,   ///< not wanted: dead-lettered where the queue says so, else forgotten
+  release,  ///< back to its place, marked redelivered
 };
 
 /// Ends `count` leases with adjacent sequences, from `first` on.

@@ -144,7 +144,7 @@ void queue_core::settle(consumer_id consumer, std::span<const settlement> settle
   slab_releases releases;
   for (std::size_t i = 0; i < settlements.size();) {
     const auto& s = settlements[i];
-    returned = returned || s.how == outcome::release || s.how == outcome::return_undelivered;
+    returned = returned || s.how == outcome::release;
     // Consumers that take turns settle every other message: what lies in one chunk is done
     // together, unless that would change the order in which the client said it.
     const auto number = slot_chunk::number_of(s.first);
@@ -201,18 +201,15 @@ void queue_core::after_settling(consumer_table::index owner, bool returned, mome
 void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std::uint64_t mask,
                                  outcome how, slab_releases& releases) {
   std::uint64_t ended = 0;
-  const bool returns = how == outcome::release || how == outcome::return_undelivered;
   for (auto rest = mask & c.leased; rest != 0; rest &= rest - 1) {
     auto i = static_cast<unsigned>(std::countr_zero(rest));
     auto& s = c.slots[i];
     if (s.owner != owner) continue;
     ended |= bit(i);
-    if (returns) {
+    if (how == outcome::release) {
       totals_.ready_bytes += s.content.body_size();
-      if (how == outcome::release) {
-        s.redelivered = true;
-        ++s.returns;
-      }
+      s.redelivered = true;
+      ++s.returns;
     } else {
       totals_.held_bytes -= s.footprint;
       if (how == outcome::reject && keep_departed_)
@@ -235,10 +232,8 @@ void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std
     case outcome::release:
       totals_.returned += count;
       break;
-    case outcome::return_undelivered:
-      break;
   }
-  if (returns) {
+  if (how == outcome::release) {
     totals_.ready += count;
     slots_.give_back(c, ended);
   } else {

@@ -72,10 +72,19 @@ public:
   /// again. Settling does not return byte credit.
   void grant(consumer_id consumer, std::uint64_t bytes);
 
-  /// It may be handed `messages` more. Neither settling nor returning gives demand back.
+  /// It may be handed `messages` more. Settling does not give demand back.
   void demand(consumer_id consumer, std::uint32_t messages);
   /// Sets what it may still be handed, from now on; absent: any number.
   void set_demand(consumer_id consumer, std::optional<std::uint32_t> messages);
+  /// Takes back what demand it has left, which was never `any number`: how much; nothing if it is
+  /// not subscribed. What it was handed before comes out of `dispatch` first, if that is called.
+  std::optional<std::uint32_t> recall_demand(consumer_id consumer);
+  /// Consumers that ready messages wait for and that lack nothing but demand. Each is named once
+  /// until its demand changes.
+  std::vector<consumer_id> take_short_of_demand() {
+    if (totals_.ready == 0 || !consumers_.any_short_of_demand()) return {};
+    return consumers_.take_short_of_demand();
+  }
 
   // -- Messages out -------------------------------------------------------------------------------
 

@@ -36,15 +36,21 @@ void queue_core::grant(consumer_id consumer, std::uint64_t bytes) {
 void queue_core::demand(consumer_id consumer, std::uint32_t messages) {
   auto i = consumers_.find(consumer);
   if (i == consumer_table::none || consumers_[i].demand >= consumer_table::unlimited) return;
-  consumers_[i].demand += messages;
-  consumers_.refresh(i);
+  consumers_.set_demand(i, consumers_[i].demand + messages);
 }
 
 void queue_core::set_demand(consumer_id consumer, std::optional<std::uint32_t> messages) {
   auto i = consumers_.find(consumer);
   if (i == consumer_table::none) return;
-  consumers_[i].demand = messages ? *messages : 2 * consumer_table::unlimited;
-  consumers_.refresh(i);
+  consumers_.set_demand(i, messages ? *messages : 2 * consumer_table::unlimited);
+}
+
+std::optional<std::uint32_t> queue_core::recall_demand(consumer_id consumer) {
+  auto i = consumers_.find(consumer);
+  if (i == consumer_table::none || !consumers_[i].subscribed) return std::nullopt;
+  auto left = static_cast<std::uint32_t>(consumers_[i].demand);
+  consumers_.set_demand(i, 0);
+  return left;
 }
 
 void queue_core::assign(moment now) {

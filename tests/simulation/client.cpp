@@ -15,7 +15,8 @@ constexpr std::size_t enough_unsent = 2048;
 constexpr std::size_t most_channels = 3;
 constexpr std::size_t most_consumers = 3;  // of an AMQP channel
 constexpr std::size_t most_gets = 2;
-constexpr std::uint32_t most_connections = 4;  // one after the other
+constexpr std::ptrdiff_t most_fetched = 4 - most_gets;  // limits.max_unacknowledged is at least 4
+constexpr std::uint32_t most_connections = 4;           // one after the other
 
 constexpr std::string_view fanout = "amq.fanout";
 
@@ -144,6 +145,7 @@ void client::act_on(channel& c) {
       return declare(c, dice_.below(model_.queues()), dice_.once_in(2));
     case 4:
       if (dice_.once_in(3)) return close_channel(c);
+      if (dice_.once_in(4)) return set_window(c, static_cast<std::uint32_t>(dice_.below(6)), true);
       return recover(c);
     case 5:
     case 6:
@@ -196,15 +198,19 @@ void client::publish(channel& c) {
   }
 }
 
+void client::set_window(channel& c, std::uint32_t messages, bool shared) {
+  note("channel ", c.number, " sets its ", shared ? "shared " : "", "window to ", messages);
+  machine_->send(
+      c.number,
+      methods::basic_qos{.prefetch_count = static_cast<std::uint16_t>(messages), .global = shared});
+  ++c.answers;
+  c.asked_windows.push_back(shared ? std::optional{messages} : std::nullopt);
+  if (!shared) c.window = messages;
+}
+
 void client::consume(channel& c, std::size_t queue, bool no_ack) {
   if (c.consumers.size() >= most_consumers) return;
-  if (c.shared_window == 0 && dice_.once_in(2)) {
-    c.window = static_cast<std::uint32_t>(dice_.below(8));
-    note("channel ", c.number, " sets its window to ", c.window);
-    machine_->send(c.number,
-                   methods::basic_qos{.prefetch_count = static_cast<std::uint16_t>(c.window)});
-    ++c.answers;
-  }
+  if (dice_.once_in(2)) set_window(c, static_cast<std::uint32_t>(dice_.below(8)), false);
   auto& made = c.consumers.emplace_back();
   made.name = ++where_.next_name;
   made.queue = queue;
@@ -232,6 +238,9 @@ void client::cancel(channel& c) {
 
 void client::get(channel& c) {
   if (c.gets.size() >= most_gets) return;
+  if (std::count_if(c.held.begin(), c.held.end(), [](auto& h) { return h.consumer == 0; }) >
+      most_fetched)
+    return;
   const auto queue = dice_.below(model_.queues());
   const bool no_ack = dice_.once_in(3);
   c.gets.emplace_back(queue, no_ack);
@@ -503,9 +512,20 @@ void client::check_windows(const channel& c, const consumer& by) {
            std::to_string(by.window));
   const auto by_consumers =
       std::count_if(c.held.begin(), c.held.end(), [](const auto& h) { return h.consumer != 0; });
-  if (c.shared_window > 0 && by_consumers > static_cast<std::ptrdiff_t>(c.shared_window))
+  const auto window = widest_window(c);
+  if (window > 0 && by_consumers > static_cast<std::ptrdiff_t>(window))
     broken("channel " + std::to_string(c.number) + " holds " + std::to_string(by_consumers) +
-           " with a shared window of " + std::to_string(c.shared_window));
+           " with a shared window of " + std::to_string(window));
+}
+
+/// The widest that the shared window can be, 0 for none, with what has been asked for on its way.
+std::uint32_t client::widest_window(const channel& c) {
+  auto widest = c.shared_window;
+  for (const auto& asked : c.asked_windows) {
+    if (!asked) continue;
+    widest = widest == 0 || *asked == 0 ? 0 : std::max(widest, *asked);
+  }
+  return widest;
 }
 
 }  // namespace baton::simulation

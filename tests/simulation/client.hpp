@@ -21,8 +21,6 @@ struct surroundings {
   model& queues;
   /// Clients may end in ways that lose what was delivered without acknowledgements.
   bool may_lose = false;
-  /// AMQP channels may have one window over all their consumers.
-  bool shared_windows = false;
   std::uint32_t next_name = 0;
 
   /// An invariant does not hold.
@@ -88,7 +86,9 @@ private:
     std::uint32_t recovers = 0;
     std::uint32_t commits = 0;
     std::uint32_t window = 0;         // of each consumer that is started now
-    std::uint32_t shared_window = 0;  // of all consumers together
+    std::uint32_t shared_window = 0;  // of all consumers together; 0: none
+    /// Of each basic.qos that is not answered: what it makes of the shared window, if it is for it.
+    std::vector<std::optional<std::uint32_t>> asked_windows;
     std::uint64_t last_tag = 0;
     std::vector<model::message_id> published;  // since the channel began
     std::vector<bool> confirmed;               // of each of them, on a confirming channel
@@ -137,6 +137,7 @@ private:
   void open_channel();
   void act_on(channel& c);
   void publish(channel& c);
+  void set_window(channel& c, std::uint32_t messages, bool shared);
   void consume(channel& c, std::size_t queue, bool no_ack);
   void cancel(channel& c);
   void get(channel& c);
@@ -158,6 +159,7 @@ private:
             const amqp091::message_view& content);
   void done_with(channel& c, std::size_t held, bool requeue);
   void check_windows(const channel& c, const consumer& by);
+  static std::uint32_t widest_window(const channel& c);
   void answered(std::uint16_t number, const char* what);
   channel& find(std::uint16_t number);
 

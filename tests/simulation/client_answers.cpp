@@ -33,11 +33,7 @@ void client::channel_opened(std::uint16_t number) {
   note("channel ", number, " is open");
   c.open = true;
   if (drains_) {
-    c.window = static_cast<std::uint32_t>(dice_.below(20));
-    machine_->send(number,
-                   methods::basic_qos{.prefetch_count = static_cast<std::uint16_t>(c.window)});
-    ++c.answers;
-    c.shared_window = 0;
+    set_window(c, static_cast<std::uint32_t>(dice_.below(20)), dice_.once_in(2));
     for (std::size_t q = 0; q < model_.queues(); ++q) {
       auto& made = c.consumers.emplace_back();
       made.name = ++where_.next_name;
@@ -59,14 +55,7 @@ void client::channel_opened(std::uint16_t number) {
     machine_->send(number, methods::tx_select{});
     ++c.answers;
   }
-  if (where_.shared_windows && dice_.once_in(4)) {
-    c.shared_window = 1 + static_cast<std::uint32_t>(dice_.below(6));
-    note("channel ", number, " sets its shared window to ", c.shared_window);
-    machine_->send(number,
-                   methods::basic_qos{.prefetch_count = static_cast<std::uint16_t>(c.shared_window),
-                                      .global = true});
-    ++c.answers;
-  }
+  if (dice_.once_in(4)) set_window(c, 1 + static_cast<std::uint32_t>(dice_.below(6)), true);
 }
 
 void client::channel_closed(std::uint16_t number, std::uint16_t code, std::string_view text) {
@@ -135,7 +124,13 @@ void client::on(std::uint16_t, const methods::basic_nack& nack) {
   broken("publish " + std::to_string(nack.delivery_tag) + " was refused");
 }
 
-void client::on(std::uint16_t number, const methods::basic_qos_ok&) { answered(number, "qos-ok"); }
+void client::on(std::uint16_t number, const methods::basic_qos_ok&) {
+  answered(number, "qos-ok");
+  auto& c = find(number);
+  if (c.asked_windows.empty()) return broken("a qos-ok that was not asked for");
+  if (auto shared = c.asked_windows.front()) c.shared_window = *shared;
+  c.asked_windows.erase(c.asked_windows.begin());
+}
 
 void client::on(std::uint16_t number, const methods::basic_consume_ok& ok) {
   answered(number, "consume-ok");

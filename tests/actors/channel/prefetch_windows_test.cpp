@@ -1,5 +1,6 @@
 #include "actors/channel/prefetch_windows.hpp"
 
+#include <functional>
 #include <map>
 #include <random>
 
@@ -11,110 +12,258 @@ using namespace baton;
 
 namespace {
 
+using kind = demand_change::kind;
+using changes = prefetch_windows::changes;
+
 const consumer_id a{1};
 const consumer_id b{2};
+const consumer_id c{3};
+
+prefetch_windows windows_of(std::uint32_t shared) {
+  prefetch_windows windows{1'000'000};
+  changes tell;
+  windows.set(shared, true, tell);
+  return windows;
+}
 
 }  // namespace
 
 TEST_CASE("a window without global is for consumers that start later, one each") {
-  prefetch_windows windows;
-  prefetch_windows::changes tell;
+  prefetch_windows windows{1'000'000};
+  changes tell;
   CHECK(windows.for_new_consumer() == 0);
-  CHECK(windows.add(a, false) == std::nullopt);
   windows.set(10, false, tell);
   CHECK(tell.empty());
   CHECK(windows.for_new_consumer() == 10);
-  CHECK(windows.admit(a, 1000, tell) == 1000);
+}
+
+TEST_CASE("without a global window the consumers of a channel share its limit") {
+  prefetch_windows windows{10};
+  changes tell;
+  CHECK(windows.add(a, false) == 10u);
+  CHECK(windows.add(b, false) == 0u);
+  windows.set(100, true, tell);
+  windows.set(0, true, tell);
+  CHECK(tell.empty());
+  windows.took(a, 10, tell);
+  CHECK(tell.empty());
+}
+
+TEST_CASE("a wide window is dealt out in portions, the next when half of one is used") {
+  prefetch_windows windows{1'000'000};
+  changes tell;
+  CHECK(windows.add(a, false) == 4096u);
+  CHECK(windows.add(b, false) == 4096u);
+  windows.took(a, 2047, tell);
+  CHECK(tell.empty());
+  windows.took(a, 1, tell);
+  CHECK(tell == changes{{a, kind::more, 2048}});
 }
 
 TEST_CASE("a global window holds for running consumers at once, and counts what they have") {
-  prefetch_windows windows;
-  prefetch_windows::changes tell;
+  prefetch_windows windows{1'000'000};
+  changes tell;
   windows.add(a, false);
-  CHECK(windows.admit(a, 3, tell) == 3);
+  windows.took(a, 3, tell);
   windows.set(5, true, tell);
-  CHECK(tell == prefetch_windows::changes{{a, true, 2}});
-  CHECK(windows.add(b, false) == 2u);
+  CHECK(tell == changes{{a, kind::offer, 0}});
+  CHECK(windows.narrowing());
+  windows.took(a, 1, tell);  // was on its way
+  tell.clear();
+  windows.given_back(a, 4092, tell);
+  CHECK(!windows.narrowing());
+  CHECK(tell.empty());
+  CHECK(windows.add(b, false) == 1u);
 }
 
-TEST_CASE("what exceeds the global window is not admitted, and settling gives new demand") {
-  prefetch_windows windows;
-  prefetch_windows::changes tell;
-  windows.set(4, true, tell);
+TEST_CASE("what is dealt out is never more than the window, and settling gives new demand") {
+  auto windows = windows_of(4);
+  changes tell;
   CHECK(windows.add(a, false) == 4u);
-  CHECK(windows.add(b, false) == 4u);
-  CHECK(windows.admit(a, 4, tell) == 4);
-  CHECK(windows.admit(b, 4, tell) == 0);
+  CHECK(windows.add(b, false) == 0u);
+  windows.took(a, 4, tell);
   CHECK(tell.empty());
   windows.settled(1, tell);
-  CHECK(tell == prefetch_windows::changes{{a, false, 1}, {b, false, 1}});
+  CHECK(tell == changes{{a, kind::more, 1}});
+}
+
+TEST_CASE("a consumer that is short of demand gets what lies idle with another") {
+  auto windows = windows_of(4);
+  changes tell;
+  windows.add(a, false);
+  windows.add(b, false);
+  windows.short_of_demand(b, tell);
+  CHECK(tell == changes{{a, kind::offer, 0}});
   tell.clear();
-  CHECK(windows.admit(b, 1, tell) == 1);
-  CHECK(windows.admit(a, 1, tell) == 0);
-  CHECK(windows.unsettled() == 4);
+  windows.took(a, 1, tell);
+  CHECK(tell.empty());
+  windows.given_back(a, 3, tell);
+  CHECK(tell == changes{{b, kind::more, 2}});
+  CHECK(windows.unsettled() == 1);
+}
+
+TEST_CASE("consumers that are short of demand are served in the order in which they said so") {
+  auto windows = windows_of(1);
+  changes tell;
+  windows.add(a, false);
+  windows.add(b, false);
+  windows.add(c, false);
+  windows.took(a, 1, tell);
+  windows.short_of_demand(c, tell);
+  windows.short_of_demand(b, tell);
+  windows.short_of_demand(a, tell);
+  windows.short_of_demand(c, tell);
+  CHECK(tell.empty());
+  for (auto next : {c, b}) {
+    windows.settled(1, tell);
+    CHECK(tell == changes{{next, kind::offer, 1}});
+    tell.clear();
+    windows.took(next, 1, tell);
+    windows.given_back(next, 0, tell);
+  }
+  windows.settled(1, tell);
+  CHECK(tell == changes{{a, kind::more, 1}});
+  tell.clear();
+  windows.took(a, 1, tell);
+  windows.settled(1, tell);
+  CHECK(tell == changes{{a, kind::more, 1}});  // nobody waits: whoever had the last one
+}
+
+TEST_CASE("what a consumer leaves behind goes to those who wait") {
+  auto windows = windows_of(2);
+  changes tell;
+  windows.add(a, false);
+  windows.add(b, false);
+  windows.short_of_demand(b, tell);
+  tell.clear();
+  SECTION("while it is recalled") { windows.remove(a, tell); }
+  SECTION("and a late answer does nothing") {
+    windows.remove(a, tell);
+    windows.given_back(a, 2, tell);
+  }
+  CHECK(tell == changes{{b, kind::more, 2}});
+}
+
+TEST_CASE("a consumer that has left no longer waits") {
+  auto windows = windows_of(1);
+  changes tell;
+  windows.add(a, false);
+  windows.took(a, 1, tell);
+  windows.add(b, false);
+  windows.short_of_demand(b, tell);
+  windows.remove(b, tell);
+  windows.settled(1, tell);
+  CHECK(tell == changes{{a, kind::more, 1}});
 }
 
 TEST_CASE("a full global window holds a no-ack consumer too, whose messages do not count") {
-  prefetch_windows windows;
-  prefetch_windows::changes tell;
-  windows.set(2, true, tell);
+  auto windows = windows_of(2);
+  changes tell;
   CHECK(windows.add(a, false) == 2u);
   CHECK(windows.add(b, true) == std::nullopt);
-  CHECK(windows.admit(b, 50, tell) == 50);
+  windows.took(b, 50, tell);
   CHECK(windows.unsettled() == 0);
-  CHECK(windows.admit(a, 2, tell) == 2);
-  CHECK(tell == prefetch_windows::changes{{b, true, 0}});
+  windows.took(a, 2, tell);
+  CHECK(tell == changes{{b, kind::none}});
+  CHECK(windows.add(c, true) == 0u);
   tell.clear();
   windows.settled(1, tell);
-  CHECK(tell == prefetch_windows::changes{{a, false, 1}, {b, true, std::nullopt}});
+  CHECK(tell == changes{{a, kind::more, 1}, {b, kind::any}, {c, kind::any}});
 }
 
-TEST_CASE("a global window of 0 lets everybody go") {
-  prefetch_windows windows;
-  prefetch_windows::changes tell;
-  windows.set(2, true, tell);
+TEST_CASE("a wider window serves those who wait at once") {
+  auto windows = windows_of(1);
+  changes tell;
   windows.add(a, false);
+  windows.took(a, 1, tell);
+  windows.short_of_demand(a, tell);
   windows.set(0, true, tell);
-  CHECK(tell == prefetch_windows::changes{{a, true, std::nullopt}});
-  CHECK(windows.admit(a, 100, tell) == 100);
+  CHECK(tell == changes{{a, kind::more, 4096}});
 }
 
-TEST_CASE("the global window is never exceeded and no consumer is left without demand for ever") {
-  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+namespace {
+
+/// Queues as `prefetch_windows` sees them: they use demand, say when they lack it, answer recalls.
+struct queues_model {
+  struct queue {
+    std::uint64_t ready = 0;
+    std::uint64_t demand = 0;
+    bool told = false;
+    std::vector<demand_change> arriving;
+    std::vector<std::function<void(changes&)>> leaving;
+  };
+  std::map<consumer_id, queue> of;
+};
+
+}  // namespace
+
+TEST_CASE("the global window is never exceeded and no message waits for ever") {
+  for (std::uint32_t seed = 1; seed <= 500; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random{seed};
-    prefetch_windows windows;
-    prefetch_windows::changes tell;
     const std::uint32_t window = 1 + random() % 20;
-    windows.set(window, true, tell);
-    // What the queues have been told; they use it up some time later.
-    std::map<consumer_id, std::uint64_t> demand;
+    auto windows = windows_of(window);
+    changes tell;
+    queues_model queues;
     const auto consumers = 1 + random() % 4;
     for (std::uint64_t id = 1; id <= consumers; ++id)
-      demand[consumer_id{id}] = windows.add(consumer_id{id}, false).value();
+      queues.of[consumer_id{id}].demand = windows.add(consumer_id{id}, false).value();
     std::uint32_t unsettled = 0;
-    auto pass_on = [&] {
-      for (const auto& change : tell)
-        demand[change.consumer] =
-            (change.set ? 0 : demand[change.consumer]) + change.messages.value();
-      tell.clear();
+    auto settle = [&](std::uint32_t n) {
+      unsettled -= n;
+      windows.settled(n, tell);
+    };
+    auto step = [&](consumer_id who) {
+      auto& q = queues.of[who];
+      if (!q.leaving.empty() && random() % 2 == 0) {
+        auto first = std::move(q.leaving.front());
+        q.leaving.erase(q.leaving.begin());
+        first(tell);
+      } else if (!q.arriving.empty() && random() % 2 == 0) {
+        auto change = q.arriving.front();
+        q.arriving.erase(q.arriving.begin());
+        q.told = false;
+        q.demand += change.messages;
+        if (change.how == kind::offer) {
+          // As the queue does it: it uses what it can before it answers.
+          if (auto n = static_cast<std::uint32_t>(std::min(q.ready, q.demand)); n > 0) {
+            q.ready -= n;
+            q.demand -= n;
+            q.leaving.push_back([&, who, n](changes& t) {
+              unsettled += n;
+              windows.took(who, n, t);
+            });
+          }
+          auto unused = static_cast<std::uint32_t>(std::exchange(q.demand, 0));
+          q.leaving.push_back([&, who, unused](changes& t) { windows.given_back(who, unused, t); });
+        }
+      } else if (q.ready > 0 && q.demand > 0) {
+        auto n = static_cast<std::uint32_t>(1 + random() % std::min(q.ready, q.demand));
+        q.ready -= n;
+        q.demand -= n;
+        q.leaving.push_back([&, who, n](changes& t) {
+          unsettled += n;
+          windows.took(who, n, t);
+        });
+      } else if (q.ready > 0 && !std::exchange(q.told, true)) {
+        q.leaving.push_back([&, who](changes& t) { windows.short_of_demand(who, t); });
+      }
+      for (const auto& change : std::exchange(tell, {}))
+        queues.of[change.consumer].arriving.push_back(change);
+      REQUIRE(unsettled <= window);
+      REQUIRE(windows.unsettled() == unsettled);
     };
     for (int i = 0; i < 300; ++i) {
       auto who = consumer_id{1 + random() % consumers};
-      if (demand[who] > 0) {
-        auto leases = static_cast<std::uint32_t>(1 + random() % demand[who]);
-        demand[who] -= leases;
-        unsettled += windows.admit(who, leases, tell);
-      } else if (unsettled > 0) {
-        auto n = static_cast<std::uint32_t>(1 + random() % unsettled);
-        unsettled -= n;
-        windows.settled(n, tell);
-      }
-      pass_on();
-      REQUIRE(unsettled <= window);
-      REQUIRE(windows.unsettled() == unsettled);
-      for (const auto& [id, n] : demand) REQUIRE((n > 0 || unsettled == window));
+      if (random() % 4 == 0) queues.of[who].ready += random() % 5;
+      if (unsettled > 0 && random() % 4 == 0) settle(1 + random() % unsettled);
+      step(who);
     }
+    for (int i = 0; i < 5000; ++i) {
+      if (unsettled > 0 && random() % 4 == 0) settle(1 + random() % unsettled);
+      step(consumer_id{1 + random() % consumers});
+    }
+    for (const auto& [id, q] : queues.of) CHECK(q.ready == 0);
   }
 }
 

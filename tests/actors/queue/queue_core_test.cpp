@@ -141,6 +141,39 @@ TEST_CASE("message demand is used up by being handed messages, and is not return
   CHECK(dispatch(queue).size() == 5);
 }
 
+TEST_CASE("a consumer that lacks nothing but demand is named once, while messages wait for it") {
+  queue_core queue{{}, {}};
+  consumer_options o = prefetching(4);
+  o.demand = 1;
+  add(queue, 1, o);
+  publish_numbered(queue, 1);
+  CHECK(dispatch(queue).size() == 1);
+  CHECK(queue.take_short_of_demand().empty());
+  publish_numbered(queue, 5);
+  CHECK(dispatch(queue).empty());
+  CHECK(queue.take_short_of_demand() == std::vector<consumer_id>{consumer_id{1}});
+  CHECK(queue.take_short_of_demand().empty());
+  queue.demand(consumer_id{1}, 3);
+  CHECK(dispatch(queue).size() == 3);
+  CHECK(queue.take_short_of_demand().empty());  // its own window is full
+  settle(queue, 1, 1, 1, outcome::accept);
+  CHECK(queue.take_short_of_demand().size() == 1);
+}
+
+TEST_CASE("demand that is recalled is what has not been used") {
+  queue_core queue{{}, {}};
+  consumer_options o;
+  o.demand = 5;
+  add(queue, 1, o);
+  publish_numbered(queue, 2);
+  CHECK(dispatch(queue).size() == 2);
+  CHECK(queue.recall_demand(consumer_id{1}) == 3u);
+  CHECK(queue.recall_demand(consumer_id{1}) == 0u);
+  CHECK(queue.recall_demand(consumer_id{2}) == std::nullopt);
+  publish_numbered(queue, 1);
+  CHECK(dispatch(queue).empty());
+}
+
 TEST_CASE("released messages come back in publish order whatever the order of the nacks") {
   queue_core queue{{}, {}};
   add(queue, 1, prefetching(200));
@@ -154,19 +187,6 @@ TEST_CASE("released messages come back in publish order whatever the order of th
     CHECK(l.redelivered == (l.number <= 200));
     CHECK(l.returns == (l.number <= 200 ? 1u : 0u));
   }
-}
-
-TEST_CASE("what was never delivered comes back as if it had not been handed out") {
-  queue_core queue{{}, {}};
-  add(queue, 1, prefetching(2));
-  publish_numbered(queue, 3);
-  dispatch(queue);
-  settle(queue, 1, 1, 2, outcome::return_undelivered);
-  queue.remove(consumer_id{1}, {});
-  add(queue, 2);
-  auto out = dispatch(queue);
-  CHECK(numbers_of(out) == range(1, 3));
-  for (const auto& l : out) CHECK((!l.redelivered && l.returns == 0));
 }
 
 TEST_CASE("a settled lease is never settled again, and nobody settles another's") {

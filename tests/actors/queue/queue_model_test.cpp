@@ -33,6 +33,7 @@ public:
     consumer_options options;
     std::int64_t balance = 0;
     std::optional<std::uint64_t> demand;
+    bool told = false;  // that it is short of demand
   };
 
   std::map<sequence, kept> messages;
@@ -84,15 +85,27 @@ public:
     return refused;
   }
 
+  bool lacks_only_demand(std::uint64_t id) const {
+    const auto& c = consumers.at(id);
+    return c.balance > 0 &&
+           (c.options.no_ack || c.options.prefetch == 0 || unsettled(id) < c.options.prefetch);
+  }
+
+  std::set<std::uint64_t> take_short_of_demand() {
+    std::set<std::uint64_t> found;
+    if (ready() == 0) return found;
+    for (auto& [id, c] : consumers)
+      if (c.demand == 0u && lacks_only_demand(id) && !std::exchange(c.told, true)) found.insert(id);
+    return found;
+  }
+
   void refresh(std::uint64_t id) {
     auto at = consumers.find(id);
     if (at == consumers.end()) return;
     const auto& c = at->second;
     auto& ring = rings_[c.options.priority];
     auto standing = std::find(ring.begin(), ring.end(), id);
-    const bool may =
-        c.balance > 0 && (!c.demand || *c.demand > 0) &&
-        (c.options.no_ack || c.options.prefetch == 0 || unsettled(id) < c.options.prefetch);
+    const bool may = lacks_only_demand(id) && (!c.demand || *c.demand > 0);
     if (may && standing == ring.end()) ring.push_back(id);
     if (!may && standing != ring.end()) ring.erase(standing);
   }
@@ -267,7 +280,7 @@ private:
     if (pick(3) == 0) o.demand = pick(20);
     auto id = ++last_consumer_;
     CHECK(core_.add(consumer_id{id}, o));
-    queue_model::consumer c{o, static_cast<std::int64_t>(o.byte_credit), o.demand};
+    queue_model::consumer c{o, static_cast<std::int64_t>(o.byte_credit), o.demand, false};
     model_.consumers.emplace(id, c);
     model_.refresh(id);
     owners_.push_back(id);
@@ -286,19 +299,35 @@ private:
     auto c = model_.consumers.find(id);
     auto amount = pick(10);
     const bool known = c != model_.consumers.end();
-    switch (pick(3)) {
+    switch (pick(4)) {
       case 0:
         core_.grant(consumer_id{id}, amount * 100);
         if (known) c->second.balance += amount * 100;
         break;
       case 1:
         core_.demand(consumer_id{id}, amount);
-        if (known && c->second.demand) *c->second.demand += amount;
+        if (known && c->second.demand) {
+          *c->second.demand += amount;
+          c->second.told = false;
+        }
         break;
       case 2: {
         auto demand = pick(4) == 0 ? std::nullopt : std::optional<std::uint32_t>{amount};
         core_.set_demand(consumer_id{id}, demand);
-        if (known) c->second.demand = demand;
+        if (known) {
+          c->second.demand = demand;
+          c->second.told = false;
+        }
+        break;
+      }
+      case 3: {
+        if (known && !c->second.demand) break;
+        auto left = core_.recall_demand(consumer_id{id});
+        CHECK(left.has_value() == known);
+        if (!known) break;
+        CHECK(left == c->second.demand);
+        c->second.demand = 0;
+        c->second.told = false;
         break;
       }
     }
@@ -310,13 +339,13 @@ private:
     auto id = owners_[pick(static_cast<std::uint32_t>(owners_.size()))];
     std::vector<settlement> all;
     for (auto n = 1 + pick(4); n > 0; --n)
-      all.push_back({1 + random_() % (made_ + 2), 1 + pick(100), static_cast<outcome>(pick(4))});
+      all.push_back({1 + random_() % (made_ + 2), 1 + pick(100), static_cast<outcome>(pick(3))});
     core_.settle(consumer_id{id}, all, now_);
     bool returned = false;
     bool known = model_.consumers.count(id) > 0 || model_.unsettled(id) > 0;
     for (const auto& s : all) {
       model_.settle(id, s);
-      returned = returned || s.how == outcome::release || s.how == outcome::return_undelivered;
+      returned = returned || s.how == outcome::release;
     }
     model_.refresh(id);
     if (returned && known) returned_late();
@@ -382,6 +411,9 @@ private:
     std::stable_sort(out.begin(), out.end(), by_number);
     CHECK(out == model_.out);
     model_.out.clear();
+    std::set<std::uint64_t> short_of_demand;
+    for (auto id : core_.take_short_of_demand()) CHECK(short_of_demand.insert(id.value).second);
+    CHECK(short_of_demand == model_.take_short_of_demand());
 
     std::vector<std::string> departed;
     for (auto& d : core_.take_departed()) departed.emplace_back(as_text(d.content.small_body()));
