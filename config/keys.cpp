@@ -1,6 +1,7 @@
 #include "config/keys.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <regex>
 
 namespace baton {
@@ -35,6 +36,17 @@ rule<std::string> a_name() {
   return {"1 to 255 printable bytes", [](const std::string& name) {
             return !name.empty() && name.size() <= max_name_bytes &&
                    std::none_of(name.begin(), name.end(), is_control);
+          }};
+}
+
+/// What no host name and no address can hold is a slip; what can, the system resolves at start.
+rule<std::string> a_host() {
+  return {"an IP address or a host name", [](const std::string& name) {
+            return !name.empty() && name.size() <= max_name_bytes &&
+                   std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                     return std::isalnum(c) || std::string_view{".-_:%"}.find(
+                                                   static_cast<char>(c)) != std::string_view::npos;
+                   });
           }};
 }
 
@@ -111,7 +123,9 @@ const std::vector<key<node_settings>>& keys_of() {
       {"memory", &s::memory, "The budget for everything that the node holds in memory.",
        within(16_MiB, 65536_GiB)},
       {"queue_share", &s::queue_share,
-       "Of `memory`: a queue that holds this much makes its own publishers wait.",
+       "Of `memory`: a queue that holds this much makes its own publishers wait. Unless set, at "
+       "most "
+       "`high_mark`.",
        within(percent{1}, percent{100})},
       {"high_mark", &s::high_mark,
        "Of `memory`: when this much is in use all publishers wait, and consumers go on.",
@@ -132,8 +146,8 @@ const std::vector<key<listener_settings>>& keys_of() {
   using s = listener_settings;
   static const std::vector<key<s>> keys{
       {"protocol", &s::protocol, "What is spoken there."},
-      {"address", &s::address, "An IP address or host name; \"0.0.0.0\" and \"::\" are all.",
-       a_name()},
+      {"address", &s::address, "Where it listens; \"0.0.0.0\" and \"::\": on all addresses.",
+       a_host()},
       {"port", &s::port, "The TCP port; 0: any free one, which the log names."},
       {"backlog", &s::backlog, "Connections that the kernel keeps until the node accepts them.",
        within(1u, 65'535u)},
@@ -188,7 +202,8 @@ const std::vector<key<limit_settings>>& keys_of() {
        within(64_KiB, 1_GiB)},
       {"publish_reserve", &s::publish_reserve,
        "Bytes of messages that are read from a connection after it was blocked, so that what "
-       "comes behind them (acks) is seen.",
+       "comes behind them (acks) is seen. Unless set, at most what `node.memory` has above "
+       "`node.high_mark`.",
        within(64_KiB, 1_GiB)},
       {"delivery_credit", &s::delivery_credit,
        "Bytes of messages that a consumer may have under way to its socket.",
@@ -205,7 +220,9 @@ const std::vector<key<limit_settings>>& keys_of() {
        "connection at least.",
        within(1_B, 65536_GiB)},
       {"max_transaction", &s::max_transaction,
-       "Bytes of the publishes and acks that wait for the tx.commit of an AMQP channel.",
+       "Bytes of the publishes and acks that wait for the tx.commit of an AMQP channel. Unless "
+       "set, at "
+       "most an eighth of `node.memory`.",
        within(64_KiB, 16_GiB)},
   };
   return keys;

@@ -60,7 +60,9 @@ struct reading {
     std::error_code failed;
     for (std::filesystem::directory_iterator at{path, failed}, end; !failed && at != end;
          at.increment(failed))
-      if (at->path().extension() == ".toml") files.push_back(at->path());
+      if (const auto& found_there = at->path();
+          found_there.extension() == ".toml" && found_there.filename().string()[0] != '.')
+        files.push_back(found_there);  // hidden ones are an editor's
     std::sort(files.begin(), files.end());
     if (failed || files.empty())
       found.push_back({{path.string(), 0, 0}, "no *.toml there, expected at least one"});

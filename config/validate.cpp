@@ -52,40 +52,123 @@ std::optional<place> place_of(const document_table& document, std::string_view s
   return entry->where;
 }
 
-/// A limit as it is compared with another one: `words` name it, the key decides it.
-struct compared_limit {
-  std::string_view section, key, words;
-  byte_count size;
+/// Where a value comes from, for a person.
+std::string origin(const std::optional<place>& where) {
+  return where ? to_string(*where) : "by default";
+}
+
+/// A value as it is compared with another one: `words` name it, the key decides it.
+struct compared {
+  std::string_view section, key;
+  std::string words;
+  std::uint64_t amount;
+  std::string written;
 };
 
-void check_order(const compared_limit& small, const compared_limit& large,
-                 const document_table& document, mistakes& found) {
-  if (small.size <= large.size) return;
+compared size_of(std::string_view section, std::string_view key, byte_count size,
+                 std::string_view words_before_key = "") {
+  const auto name = std::string{section}.append(".").append(key);
+  return {section, key, std::string{words_before_key} + name, size.value, to_string(size)};
+}
+
+compared part_of_memory(std::string_view key, percent part) {
+  return {"node", key, "node." + std::string{key}, part.value, to_string(part)};
+}
+
+void check_order(const compared& small, const compared& large, const document_table& document,
+                 mistakes& found) {
+  if (small.amount <= large.amount) return;
   const auto small_place = place_of(document, small.section, small.key);
   const auto large_place = place_of(document, large.section, large.key);
-  const auto told = [](const compared_limit& limit, const std::optional<place>& at) {
-    return std::string{limit.words} + " (" + to_string(limit.size) + ", " +
-           (at ? to_string(*at) : "by default") + ")";
+  const auto told = [](const compared& value, const std::optional<place>& at) {
+    return value.words + " (" + value.written + ", " + origin(at) + ")";
   };
   found.push_back({small_place ? *small_place : large_place.value_or(place{"default", 0, 0}),
                    told(small, small_place) + " is larger than " + told(large, large_place)});
 }
 
+/// What is left of the memory when publishers are made to wait.
+byte_count above_high_mark(const node_settings& node) {
+  return {node.memory.value - node.high_mark.of(node.memory).value};
+}
+
 void check_limits(const settings& node, const document_table& document, mistakes& found) {
   const auto& limits = node.limits;
-  const compared_limit message{"limits", "max_message_size", "limits.max_message_size",
-                               limits.max_message_size};
-  const compared_limit of_connection{"limits", "max_incomplete_per_connection",
-                                     "limits.max_incomplete_per_connection",
-                                     limits.max_incomplete_per_connection};
-  const compared_limit of_node{"limits", "max_incomplete_per_node",
-                               "limits.max_incomplete_per_node", limits.max_incomplete_per_node};
-  const auto memory = node.node.memory;
-  check_order(message, {"node", "memory", "half of node.memory", {memory.value / 2}}, document,
-              found);
-  check_order(message, of_connection, document, found);
-  check_order(of_connection, of_node, document, found);
-  check_order(of_node, {"node", "memory", "node.memory", memory}, document, found);
+  const auto check = [&](const compared& small, const compared& large) {
+    check_order(small, large, document, found);
+  };
+  const auto memory = size_of("node", "memory", node.node.memory);
+  const auto half = size_of("node", "memory", {node.node.memory.value / 2}, "half of ");
+  const auto message = size_of("limits", "max_message_size", limits.max_message_size);
+  const auto of_connection =
+      size_of("limits", "max_incomplete_per_connection", limits.max_incomplete_per_connection);
+  const auto of_node = size_of("limits", "max_incomplete_per_node", limits.max_incomplete_per_node);
+  check(message, half);
+  check(message, of_connection);
+  check(of_connection, of_node);
+  check(of_node, memory);
+  check(size_of("limits", "publish_credit", limits.publish_credit), half);
+  check(size_of("limits", "delivery_credit", limits.delivery_credit), half);
+  check(size_of("limits", "max_unsent", limits.max_unsent), half);
+  check(size_of("limits", "max_transaction", limits.max_transaction), half);
+  check(size_of("limits", "publish_reserve", limits.publish_reserve),
+        size_of("node", "high_mark", above_high_mark(node.node), "what node.memory has above "));
+  check(part_of_memory("queue_share", node.node.queue_share),
+        part_of_memory("high_mark", node.node.high_mark));
+}
+
+std::string named(const vhost_settings& each) { return "vhost " + toml_string(each.name); }
+std::string named(const exchange_settings& each) {
+  return named("exchange", each.name, each.vhost);
+}
+std::string named(const queue_settings& each) { return named("queue", each.name, each.vhost); }
+std::string named(const binding_settings& each) {
+  return "binding of exchange " + toml_string(each.exchange);
+}
+
+/// Counts definitions against the limit of their kind; the first one too many is a mistake.
+class count_check {
+public:
+  count_check(std::string_view key, std::uint64_t limit, const document_table& document,
+              mistakes& found)
+      : key_{key}, limit_{limit}, document_{document}, found_{found} {}
+
+  void count_predeclared(std::uint64_t more) { count_ += more; }
+
+  template <class Definition>
+  void count(const Definition& each, std::uint64_t more = 1) {
+    const bool fitted = count_ <= limit_;
+    count_ += more;
+    if (!fitted || count_ <= limit_) return;
+    found_.push_back(
+        {each.where, named(each) + " is more than limits." + key_ + " (" + std::to_string(limit_) +
+                         ", " + origin(place_of(document_, "limits", key_)) + ") lets exist"});
+  }
+
+private:
+  const std::string key_;
+  const std::uint64_t limit_;
+  const document_table& document_;
+  mistakes& found_;
+  std::uint64_t count_ = 0;
+};
+
+void check_counts(const settings& node, const document_table& document, mistakes& found) {
+  const auto& limits = node.limits;
+  count_check vhosts{"max_vhosts", limits.max_vhosts, document, found};
+  count_check exchanges{"max_exchanges", limits.max_exchanges, document, found};
+  count_check queues{"max_queues", limits.max_queues, document, found};
+  count_check bindings{"max_bindings", limits.max_bindings, document, found};
+  vhosts.count_predeclared(1);
+  exchanges.count_predeclared(predeclared_exchanges.size());
+  for (const auto& each : node.vhosts) {
+    if (each.name == default_vhost) continue;
+    vhosts.count(each);
+    exchanges.count(each, predeclared_exchanges.size());
+  }
+  for (const auto& each : node.exchanges) exchanges.count(each);
+  for (const auto& each : node.queues) queues.count(each);
+  for (const auto& each : node.bindings) bindings.count(each);
 }
 
 void check_listeners(const settings& node, mistakes& found) {
@@ -154,11 +237,10 @@ public:
   definitions(const settings& node, mistakes& found) : node_{node}, found_{found} {}
 
   void check() {
-    for (const auto& each : node_.vhosts)
-      vhosts_.add(each.name, each.where, "vhost " + toml_string(each.name), found_);
+    for (const auto& each : node_.vhosts) vhosts_.add(each.name, each.where, named(each), found_);
     check_users();
-    for (const auto& each : node_.exchanges) check_named("exchange", each, exchanges_);
-    for (const auto& each : node_.queues) check_named("queue", each, queues_);
+    for (const auto& each : node_.exchanges) check_named(each, exchanges_);
+    for (const auto& each : node_.queues) check_named(each, queues_);
     for (const auto& each : node_.bindings) check_binding(each);
   }
 
@@ -179,9 +261,9 @@ private:
   }
 
   template <class Definition>
-  void check_named(const char* kind, const Definition& each, first_places<vhost_and_name>& seen) {
+  void check_named(const Definition& each, first_places<vhost_and_name>& seen) {
     if (each.name.empty()) return;  // reported as missing
-    const auto what = named(kind, each.name, each.vhost);
+    const auto what = named(each);
     seen.add({each.vhost, each.name}, each.where, what, found_);
     check_vhost(each.vhost, each.where);
     if (each.name.substr(0, reserved_prefix.size()) == reserved_prefix)
@@ -190,7 +272,7 @@ private:
 
   void check_binding(const binding_settings& each) {
     check_vhost(each.vhost, each.where);
-    const auto what = "binding of exchange " + toml_string(each.exchange);
+    const auto what = named(each);
     bindings_.add({each.vhost, each.exchange, each.queue, each.to_exchange, each.key,
                    identity(each.arguments)},
                   each.where, what, found_);
@@ -234,6 +316,12 @@ void fit_limits(settings& node, const document_table& document) {
   const auto is_set = [&](const char* name) {
     return place_of(document, "limits", name).has_value();
   };
+  if (!place_of(document, "node", "queue_share"))
+    node.node.queue_share = std::min(node.node.queue_share, node.node.high_mark);
+  if (!is_set("publish_reserve"))
+    limits.publish_reserve = std::min(limits.publish_reserve, above_high_mark(node.node));
+  if (!is_set("max_transaction"))
+    limits.max_transaction = std::min(limits.max_transaction, byte_count{memory / 8});
   if (!is_set("max_message_size"))
     limits.max_message_size = std::min(limits.max_message_size, byte_count{memory / 8});
   if (!is_set("max_incomplete_per_connection"))
@@ -273,6 +361,7 @@ void read_password_files(settings& node, mistakes& found) {
 
 void validate(const settings& node, const document_table& document, mistakes& found) {
   check_limits(node, document, found);
+  check_counts(node, document, found);
   check_listeners(node, found);
   definitions{node, found}.check();
 }

@@ -6,8 +6,8 @@
 
 namespace baton {
 
-/// Limits that nobody set follow the memory budget: see `max_message_size` and `max_incomplete_*`
-/// in the reference. `document` says what was set.
+/// Limits that nobody set follow the memory budget: those of which the reference says what they are
+/// "unless set". `document` says what was set.
 void fit_limits(settings& node, const document_table& document);
 
 /// Reads the password files of users into their passwords.

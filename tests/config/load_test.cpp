@@ -192,6 +192,14 @@ TEST_CASE("message limits that nobody set follow the memory budget, and set ones
   CHECK(set.limits.max_incomplete_per_node == 20_MiB);
 }
 
+TEST_CASE("shares of memory that nobody set fit a small budget and a low high mark") {
+  const auto small = loaded("[node]\nmemory = \"16MiB\"\nhigh_mark = \"95%\"");
+  CHECK(small.limits.max_transaction == 2_MiB);
+  CHECK(small.limits.publish_reserve == byte_count{(16u << 20) - percent{95}.of(16_MiB).value});
+  CHECK(loaded("[node]\nhigh_mark = \"20%\"").node.queue_share == percent{20});
+  CHECK(loaded("[node]\nhigh_mark = \"95%\"").limits.publish_reserve == 1_MiB);
+}
+
 TEST_CASE("what is set by hand wins over the files, and needs no quotes") {
   const auto node =
       loaded("[node]\nname = \"north\"\n[[listener]]\nport = 1\n[[listener]]\nport = 2",
@@ -233,6 +241,7 @@ TEST_CASE("the files of a folder are read in name order as if they were one") {
   folder.write("20.toml", "[[queue]]\nname = \"second\"\n[limits]\nheartbeat = \"5s\"");
   folder.write("10.toml", "[[queue]]\nname = \"first\"\n[limits]\nchannel_max = 7");
   folder.write("notes.txt", "not TOML");
+  folder.write(".#20.toml", "an editor's lock");
   const auto node = load({folder.path()});
   REQUIRE(node);
   REQUIRE(node->queues.size() == 2);

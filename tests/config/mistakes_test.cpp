@@ -148,6 +148,92 @@ TEST_CASE("limits that do not fit each other name both places") {
               "limits.max_incomplete_per_connection (1MiB, n.toml:2:1)"});
 }
 
+TEST_CASE("what one client may use of the memory is at most half of it") {
+  for (const std::string key :
+       {"publish_credit", "delivery_credit", "max_unsent", "max_transaction"})
+    CHECK(wrong("[node]\nmemory = \"64MiB\"\n[limits]\n" + key + " = \"33MiB\"") ==
+          lines{"n.toml:4:1: limits." + key +
+                " (33MiB, n.toml:4:1) is larger than half of "
+                "node.memory (32MiB, n.toml:2:1)"});
+}
+
+TEST_CASE("what a blocked connection may still send fits above the high mark") {
+  CHECK(wrong("[node]\nmemory = \"100MB\"\nhigh_mark = \"90%\"\n"
+              "[limits]\npublish_reserve = \"11MB\"") ==
+        lines{"n.toml:5:1: limits.publish_reserve (11MB, n.toml:5:1) is larger than what "
+              "node.memory has above node.high_mark (10MB, n.toml:3:1)"});
+}
+
+TEST_CASE("a queue's share above the high mark is no share") {
+  CHECK(wrong("[node]\nqueue_share = \"70%\"") ==
+        lines{"n.toml:2:1: node.queue_share (70%, n.toml:2:1) is larger than node.high_mark (60%, "
+              "by default)"});
+  CHECK(wrong("[node]\nqueue_share = \"30%\"\nhigh_mark = \"20%\"") ==
+        lines{"n.toml:2:1: node.queue_share (30%, n.toml:2:1) is larger than node.high_mark (20%, "
+              "n.toml:3:1)"});
+}
+
+TEST_CASE("more than a limit lets exist names the first too many and the limit") {
+  const std::string two_queues = "[[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n";
+  CHECK(wrong("[limits]\nmax_queues = 1\n" + two_queues) ==
+        lines{"n.toml:5:1: queue \"b\" in vhost \"/\" is more than limits.max_queues (1, "
+              "n.toml:2:1) lets exist"});
+  // Every virtual host, "/" too, has its predeclared exchanges.
+  const std::string exchange = "[[exchange]]\nname = \"e\"\n";
+  CHECK(wrong("[limits]\nmax_exchanges = 16\n" + exchange).empty());
+  CHECK(wrong("[limits]\nmax_exchanges = 16\n" + exchange +
+              "[[vhost]]\nname = \"u\"\n[[vhost]]\nname = \"v\"\n") ==
+        lines{"n.toml:7:1: vhost \"v\" is more than limits.max_exchanges (16, n.toml:2:1) lets "
+              "exist"});
+  CHECK(wrong("[limits]\nmax_vhosts = 1\n[[vhost]]\nname = \"/\"\n").empty());
+  CHECK(wrong("[limits]\nmax_vhosts = 1\n[[vhost]]\nname = \"v\"\n").size() == 1);
+  CHECK(wrong("[limits]\nmax_bindings = 1\n" + two_queues +
+              "[[binding]]\nexchange = \"amq.fanout\"\nqueue = \"a\"\n"
+              "[[binding]]\nexchange = \"amq.fanout\"\nqueue = \"b\"\n") ==
+        lines{"n.toml:10:1: binding of exchange \"amq.fanout\" is more than limits.max_bindings "
+              "(1, n.toml:2:1) lets exist"});
+}
+
+TEST_CASE("no limit of the protocol can be nothing at all") {
+  for (const std::string key : {"frame_max",
+                                "initial_frame_max",
+                                "channel_max",
+                                "max_message_size",
+                                "handshake_timeout",
+                                "close_timeout",
+                                "max_connections",
+                                "max_consumers_per_connection",
+                                "max_unacknowledged",
+                                "max_vhosts",
+                                "max_exchanges",
+                                "max_queues",
+                                "max_bindings",
+                                "publish_credit",
+                                "publish_reserve",
+                                "delivery_credit",
+                                "max_unsent",
+                                "max_incomplete_per_connection",
+                                "max_incomplete_per_node",
+                                "max_transaction"}) {
+    INFO(key);
+    const auto found = wrong("[limits]\n" + key + " = 0");
+    REQUIRE_FALSE(found.empty());
+    CHECK_THAT(found[0], Catch::Matchers::StartsWith("n.toml:2:" + std::to_string(key.size() + 4) +
+                                                     ": limits." + key + ": found 0, expected "));
+  }
+  for (const std::string key : {"memory", "queue_share", "high_mark"})
+    CHECK(wrong("[node]\n" + key + " = 0").size() == 1);
+}
+
+TEST_CASE("an address that no host can have is refused before anybody listens") {
+  CHECK(wrong("[[listener]]\naddress = \"not an address\"") ==
+        lines{"n.toml:2:11: listener.address: found \"not an address\", expected an IP address or "
+              "a host name"});
+  CHECK(wrong("[[listener]]\naddress = \"[::1]\"").size() == 1);
+  CHECK(wrong("[[listener]]\naddress = \"fe80::1%eth0\"").empty());
+  CHECK(wrong("[[listener]]\naddress = \"broker-1.example.org\"").empty());
+}
+
 TEST_CASE("arguments refuse what no field can say") {
   CHECK(wrong("[[queue]]\nname = \"a\"\narguments = { at = 12:00:00 }") ==
         lines{"n.toml:3:20: queue.arguments: found a time of day, expected a date from 1970 on"});
