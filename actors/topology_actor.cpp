@@ -4,6 +4,7 @@
 
 #include "actors/queue_actor.hpp"
 #include "actors/support/log.hpp"
+#include "actors/topology/configured.hpp"
 
 namespace baton {
 
@@ -11,10 +12,6 @@ namespace {
 
 // How long after a change a loop that routes nothing lets go of the snapshot before it.
 constexpr std::chrono::seconds refresh_interval{1};
-
-topology_limits limits_of(const limit_settings& limits) {
-  return {limits.max_vhosts, limits.max_exchanges, limits.max_queues, limits.max_bindings};
-}
 
 std::array<std::uint8_t, 16> random_bytes() {
   std::array<std::uint8_t, 16> bytes;
@@ -104,12 +101,15 @@ defined topology_actor::apply(const define& request) {
   return std::visit(visitor, request.request);
 }
 
-defined topology_actor::declare(const baton::requester& who, queue_declaration asked, loop& home) {
-  auto make = [&](const queue_entry& entry) -> std::shared_ptr<queue_target> {
+topology_core::make_target topology_actor::make_queue(loop& home) {
+  return [this, &home](const queue_entry& entry) {
     return std::make_shared<queue_endpoint>(
         baton::spawn<queue_actor>(home, entry, node_.queue_share_bytes(), topology_ref{self()}));
   };
-  auto outcome = core_.declare_queue(who, std::move(asked), make);
+}
+
+defined topology_actor::declare(const baton::requester& who, queue_declaration asked, loop& home) {
+  auto outcome = core_.declare_queue(who, std::move(asked), make_queue(home));
   auto answer = answer_to(outcome);
   if (!outcome) return answer;
   log_warnings(outcome->warnings);
@@ -169,53 +169,12 @@ void topology_actor::handle(ask_topology_report& request) {
 }
 
 result<void> topology_actor::declare_configured() {
-  const auto& wanted = node_.configured();
-  auto refused = [](const place& where, const std::string& why) {
-    return failure{error{to_string(where) + ": " + why}};
-  };
-
-  if (auto added = core_.add_vhost(default_vhost); !added) return failure{added.reason()};
-  for (const auto& v : wanted.vhosts)
-    if (v.name != default_vhost)
-      if (auto added = core_.add_vhost(v.name); !added)
-        return refused(v.where, added.reason().text);
-
-  for (const auto& u : wanted.users) {
-    user_definition definition{u.name, u.password_hash,       u.loopback_only,
-                               u.tags, u.permissions.empty(), {}};
-    for (const auto& p : u.permissions)
-      definition.permissions.push_back({p.vhost, p.configure, p.write, p.read});
-    if (auto put = core_.put_user(std::move(definition)); !put)
-      return refused(u.where, put.reason().text);
-  }
-
-  auto id_of = [&](const std::string& vhost) { return *core_.state().vhost_names.find(vhost); };
-  const baton::requester the_node{};
-  for (const auto& e : wanted.exchanges) {
-    exchange_declaration asked{id_of(e.vhost), e.name,        e.type,     false,
-                               e.durable,      e.auto_delete, e.internal, e.arguments};
-    auto outcome = core_.declare_exchange(the_node, std::move(asked));
-    if (!outcome) return refused(e.where, outcome.reason().text);
-    log_warnings(outcome->warnings);
-  }
-  for (const auto& q : wanted.queues) {
-    queue_declaration asked{id_of(q.vhost), q.name,        false,      q.durable,
-                            false,          q.auto_delete, q.arguments};
-    auto outcome = declare(the_node, std::move(asked), home());
-    if (outcome.refused) return refused(q.where, outcome.refused->text);
-  }
-  for (const auto& b : wanted.bindings) {
-    const bool to_queue = b.to_exchange.empty();
-    binding_request asked{id_of(b.vhost),
-                          b.exchange,
-                          to_queue ? resource_kind::queue : resource_kind::exchange,
-                          to_queue ? b.queue : b.to_exchange,
-                          b.key,
-                          b.arguments};
-    if (auto outcome = core_.bind(the_node, std::move(asked)); !outcome)
-      return refused(b.where, outcome.reason().text);
-  }
-  return {};
+  auto outcome = baton::declare_configured(core_, node_.configured(), make_queue(home()));
+  for (const auto& each : outcome.warnings) log::warning("unknown argument", to_string(each));
+  if (outcome.refused.empty()) return {};
+  std::string all;
+  for (const auto& each : outcome.refused) (all += all.empty() ? "" : "\n") += to_string(each);
+  return failure{error{std::move(all)}};
 }
 
 }  // namespace baton

@@ -29,7 +29,7 @@ using view_keeper_ref = actor_ref<refresh_view>;
 class topology_actor final : public actor_of<topology_actor, topology_inner_ref> {
 public:
   /// `ready` is called once, on the home loop, when all that is configured is declared: or with
-  /// what could not be, and against what.
+  /// everything that could not be, and against what, a line each.
   topology_actor(caf::actor_config& config, node_services& node,
                  std::function<void(result<void>)> ready);
 
@@ -46,6 +46,7 @@ protected:
 private:
   defined apply(const define& request);
   defined declare(const baton::requester& who, queue_declaration asked, loop& home);
+  topology_core::make_target make_queue(loop& home);
   result<void> declare_configured();
   void end_queues(const std::vector<shared<queue_entry>>& gone);
   void want_publish();

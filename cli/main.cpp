@@ -43,11 +43,13 @@ int dispatch(int argc, char** argv) {
   run_app->add_option("--set", run.overrides, "key=value over the file's, e.g. node.name=north");
   run_app->callback([&] { exit_code = run_command(run, std::cout, std::cerr); });
 
-  std::vector<std::string> checked;
+  std::vector<std::string> checked, checked_overrides;
   auto* check_app = app.add_subcommand("check", "find every mistake in a configuration");
   check_app->add_option("file", checked, "TOML file, or folder of *.toml files")->required();
+  check_app->add_option("--set", checked_overrides, "as for run");
   check_app->callback([&] {
-    exit_code = check_command({checked.begin(), checked.end()}, std::cout, std::cerr);
+    exit_code =
+        check_command({checked.begin(), checked.end()}, checked_overrides, std::cout, std::cerr);
   });
 
   app.add_subcommand("reference", "print every key of the configuration")->callback([] {

@@ -74,7 +74,7 @@ int run_command(const run_options& options, std::ostream& out, std::ostream& err
   node running{*std::move(loaded)};
   running.on_stopped([] { kill(getpid(), stop_signals::stopped_by_itself); });
   if (auto started = running.start(); !started) {
-    err << "baton run: " << started.reason().text << '\n';
+    err << "baton run: cannot start\n" << started.reason().text << '\n';
     log::close();
     return 1;
   }

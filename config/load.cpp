@@ -90,7 +90,8 @@ void sort(mistakes& found, const std::map<std::string, std::size_t>& order) {
   });
 }
 
-result<settings, mistakes> finish(reading read, const overrides& set) {
+result<settings, mistakes> finish(reading read, const overrides& set,
+                                  const further_check& further) {
   auto& [document, found, order] = read;
   const bool complete = found.empty();
   if (!find_entry(document, "listener")) read.add_text(default_listener, "default");
@@ -103,6 +104,7 @@ result<settings, mistakes> finish(reading read, const overrides& set) {
     fit_limits(made, document);
     read_password_files(made, found);
     validate(made, document, found);
+    if (further) further(made, found);
   }
   if (found.empty()) return made;
   sort(found, order);
@@ -112,17 +114,17 @@ result<settings, mistakes> finish(reading read, const overrides& set) {
 }  // namespace
 
 result<settings, mistakes> load(const std::vector<std::filesystem::path>& paths,
-                                const overrides& set) {
+                                const overrides& set, const further_check& further) {
   reading read;
   for (const auto& path : paths) read.add_path(path);
-  return finish(std::move(read), set);
+  return finish(std::move(read), set, further);
 }
 
 result<settings, mistakes> load_text(std::string_view text, const std::string& source,
                                      const overrides& set) {
   reading read;
   read.add_text(text, source);
-  return finish(std::move(read), set);
+  return finish(std::move(read), set, {});
 }
 
 settings default_settings() { return *load({}); }

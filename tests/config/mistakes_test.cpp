@@ -173,6 +173,11 @@ TEST_CASE("a queue's share above the high mark is no share") {
               "n.toml:3:1)"});
 }
 
+TEST_CASE("a value that cannot be read is not compared with others") {
+  CHECK(wrong("[node]\nqueue_share = \"70%\"\nhigh_mark = \"101%\"").size() == 1);
+  CHECK(wrong("", {"node.queue_share=70%", "node.high_mark=0%"}).size() == 1);
+}
+
 TEST_CASE("more than a limit lets exist names the first too many and the limit") {
   const std::string two_queues = "[[queue]]\nname = \"a\"\n[[queue]]\nname = \"b\"\n";
   CHECK(wrong("[limits]\nmax_queues = 1\n" + two_queues) ==

@@ -35,6 +35,11 @@ class StartAndStop(unittest.TestCase):
             with Node(data=first.data) as second:
                 self.assertEqual(second.stop(), 0)
 
+    def test_a_node_that_cannot_declare_its_topology_names_every_obstacle(self):
+        queue = '[[queue]]\nname = "{}"\narguments = {{ x-expires = 0 }}\n'
+        with self.assertRaisesRegex(RuntimeError, r"node.toml:1:1: .*\n.*node.toml:4:1: "):
+            Node(queue.format("a") + queue.format("b"))
+
     def test_two_nodes_do_not_share_a_port(self):
         with Node() as first:
             with self.assertRaisesRegex(RuntimeError, str(first.port)):
