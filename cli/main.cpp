@@ -22,11 +22,15 @@ struct node_choice {
     command.add_option("--data", data, "the node's data folder; overrides --config");
   }
 
+  /// Throws where the configuration does not say: the default folder may be another node's.
   std::filesystem::path folder() const {
     if (!data.empty()) return data;
     if (config.empty()) return default_settings().node.data;
-    auto loaded = load({config}, {});
-    return loaded ? loaded->node.data : default_settings().node.data;
+    const auto loaded = load({config});
+    if (loaded) return loaded->node.data;
+    std::string all = "cannot tell the data folder: ";
+    for (const auto& each : loaded.reason()) (all += '\n') += to_string(each);
+    throw std::runtime_error{all};
   }
 };
 

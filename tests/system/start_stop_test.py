@@ -1,9 +1,12 @@
 """A node starts, says that it is ready, and ends in order."""
 
 import socket
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
-from node import Node
+from node import Node, baton
 
 
 class StartAndStop(unittest.TestCase):
@@ -39,6 +42,14 @@ class StartAndStop(unittest.TestCase):
         queue = '[[queue]]\nname = "{}"\narguments = {{ x-expires = 0 }}\n'
         with self.assertRaisesRegex(RuntimeError, r"node.toml:1:1: .*\n.*node.toml:4:1: "):
             Node(queue.format("a") + queue.format("b"))
+
+    def test_a_question_with_a_wrong_configuration_is_not_put_to_another_node(self):
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = Path(folder) / "n.toml"
+            wrong.write_text("[node]\nnmae = 1\n")
+            asked = subprocess.run([baton(), "stop", "--config", wrong], capture_output=True, text=True)
+            self.assertEqual(asked.returncode, 1)
+            self.assertIn(f"{wrong}:2:1: unknown key node.nmae", asked.stderr)
 
     def test_two_nodes_do_not_share_a_port(self):
         with Node() as first:
