@@ -59,15 +59,19 @@ void server_connection::raise(channel_number channel, const protocol_error& erro
 }
 
 void server_connection::close_channel(channel_number channel, const protocol_error& error) {
-  if (!can_send(channel)) return;
-  encode_close<methods::channel_close>(out_, channel, error);
-  channel_state& state = *find(channel);
-  state.phase = channel_phase::closing;
-  state.content = content_phase::none;
-  state.waiting = false;
-  state.publish_payload.release();
-  state.header_payload.release();
-  drop_reserve(state);
+  channel_state* const state = find(channel);
+  const bool alive = phase_ == phase::running || phase_ == phase::close_deferred;
+  if (!alive || state == nullptr || state->phase != channel_phase::open) return;
+  // A client that has closed the connection does not want to hear of its channels.
+  if (phase_ == phase::running) encode_close<methods::channel_close>(out_, channel, error);
+  state->phase = channel_phase::closing;
+  state->content = content_phase::none;
+  state->waiting = false;
+  state->publish_payload.release();
+  state->header_payload.release();
+  drop_reserve(*state);
+  std::erase(held_channels_, channel);
+  finish_deferred_close();
 }
 
 void server_connection::close_connection(const protocol_error& error) {
@@ -115,6 +119,13 @@ void server_connection::client_closes(std::uint16_t code, std::string_view text)
   phase_ = phase::close_deferred;
   deferred_close_code_ = code;
   deferred_close_text_ = text;
+}
+
+/// Asks the handler as soon as nothing waits any more that was sent before the client's close.
+void server_connection::finish_deferred_close() {
+  if (phase_ != phase::close_deferred || in_feed_ || !held_channels_.empty()) return;
+  phase_ = phase::close_requested;
+  handler_.close_requested(deferred_close_code_, deferred_close_text_);
 }
 
 void server_connection::finish_channel_close(channel_number channel) {

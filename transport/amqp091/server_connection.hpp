@@ -80,7 +80,8 @@ public:
     if (channel == 0 ? phase_ == phase::running : can_send(channel))
       encode_method(out_, channel, method);
   }
-  /// Ends the channel or the connection, whichever the code says. The handler is not called back.
+  /// Ends the channel or the connection, whichever the code says. The handler is not told, but for
+  /// `close_requested` where the client's connection.close has only waited for this channel.
   void raise(channel_number channel, const protocol_error& error);
   void close_channel(channel_number channel, const protocol_error& error);
   void close_connection(const protocol_error& error);
@@ -178,6 +179,7 @@ private:
 
   // server_closing.cpp
   void client_closes(std::uint16_t code, std::string_view text);
+  void finish_deferred_close();
   channel_state* find(channel_number channel) noexcept;
   void forget(channel_number channel);
   void fail_channel(channel_number channel, const protocol_error& error);

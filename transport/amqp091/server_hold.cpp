@@ -66,10 +66,7 @@ void server_connection::replay() {
     }
   }
   in_feed_ = false;
-  if (held_channels_.empty() && phase_ == phase::close_deferred) {
-    phase_ = phase::close_requested;
-    handler_.close_requested(deferred_close_code_, deferred_close_text_);
-  }
+  finish_deferred_close();
 }
 
 /// Whether anything of the channel could go on, or nothing of it is left.

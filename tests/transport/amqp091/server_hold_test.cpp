@@ -210,6 +210,56 @@ TEST_CASE("a client's connection.close stays behind all held publishes", "[amqp0
   CHECK(server.answers() == "0 connection.close-ok");
 }
 
+TEST_CASE("a client's connection.close does not wait for a channel that we have closed",
+          "[amqp091]") {
+  holding_fixture server;
+  const protocol_error why{reply_code::precondition_failed, "why", 60, 40};
+  const auto close =
+      frames{}.method(0, methods::connection_close{.reply_code = 200, .reply_text = "bye"});
+  SECTION("closed before the client closes") {
+    server.feed(frames{}.publish(1, "a", "1"));
+    server.machine.close_channel(1, why);
+    server.feed(close);
+  }
+  SECTION("closed after the client has closed") {
+    server.feed(frames{}.publish(1, "a", "1"));
+    server.feed(close);
+    CHECK(server.calls().empty());
+    server.machine.close_channel(1, why);
+  }
+  SECTION("two of them, closed on both sides of the client's close") {
+    server.feed(frames{}.publish(1, "a", "1").publish(2, "b", "2"));
+    server.machine.close_channel(1, why);
+    server.feed(close);
+    CHECK(server.calls().empty());
+    server.machine.close_channel(2, why);
+  }
+  SECTION("one that waited for an answer") {
+    server.machine.hold_channel(1);
+    server.feed(frames{}.method(1, methods::confirm_select{}));
+    server.feed(close);
+    server.machine.close_channel(1, why);
+  }
+  CHECK(server.calls() == "close 200 bye");
+  CHECK(server.answers().ends_with("0 connection.close-ok"));
+  CHECK(server.machine.reserve_used() == 0);
+  server.machine.hold_publishes(false);
+  CHECK(server.calls().empty());
+}
+
+TEST_CASE("nothing is called for a channel that is closed while a connection.close waits",
+          "[amqp091]") {
+  holding_fixture server;
+  server.feed(frames{}
+                  .publish(1, "a", "1")
+                  .publish(2, "b", "2")
+                  .method(0, methods::connection_close{.reply_code = 200, .reply_text = "bye"}));
+  server.machine.close_channel(1, {reply_code::precondition_failed, "why", 60, 40});
+  CHECK(server.answers().empty());
+  server.machine.hold_publishes(false);
+  CHECK(server.calls() == published(2, "b", "2") + "\nclose 200 bye");
+}
+
 TEST_CASE("a fault found in the replay closes as if it had just come", "[amqp091]") {
   holding_fixture server;
   server.feed(frames{}
