@@ -73,6 +73,7 @@ void amqp_channel::close() {
   for (auto& h : holders_)
     if (h.queue) h.queue.send(abandon{h.id});
   holders_.clear();
+  deleting_ = {};
   on_defined_ = nullptr;
   on_counts_ = nullptr;
   on_fetched_ = nullptr;

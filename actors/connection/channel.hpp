@@ -106,6 +106,7 @@ private:
     std::uint64_t unsettled = 0;
     bool subscribed = false;  // a subscription that is not cancelled
     bool getter = false;
+    bool fetching = false;  // a getter's question is under way
   };
   struct consumer {
     consumer_id id;
@@ -165,6 +166,7 @@ private:
                       std::int32_t priority);
   void start_reply_consumer(const amqp091::methods::basic_consume& asked);
   void remove_consumer(consumer_id which);
+  void tell_cancelled(const std::string& tag);
   void encode_delivery(consumer& to, std::uint64_t tag, const lease& what);
 
   // definitions and questions
@@ -221,6 +223,8 @@ private:
 
   // definitions
   std::string last_queue_;
+  queue_ref deleting_;                  // the queue that a queue.delete under way is about
+  std::vector<std::string> cancelled_;  // our consumers of it, told behind delete-ok
   std::function<void(defined&)> on_defined_;
   std::function<void(queue_counts&)> on_counts_;
   std::function<void(fetched&)> on_fetched_;

@@ -3,6 +3,7 @@
 
 #include "actors/connection/channel_checks.hpp"
 #include "actors/connection/generated_name.hpp"
+#include "actors/topology/names.hpp"
 
 /// Class basic, the consuming half: subscriptions, deliveries and what becomes of them.
 namespace baton {
@@ -12,7 +13,10 @@ namespace {
 namespace methods = amqp091::methods;
 using amqp091::reply_code;
 
-constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
+std::string type_of(const amqp091::encoded_value& value) {
+  auto decoded = amqp091::decode_value(value);
+  return decoded ? std::string{amqp091::type_name(*decoded)} : "unknown";
+}
 
 }  // namespace
 
@@ -39,7 +43,7 @@ std::uint32_t amqp_channel::take_holder(holder made) {
 
 void amqp_channel::drop_holder_if_done(std::uint32_t index) {
   auto& h = holders_[index];
-  if (h.unsettled == 0 && !h.subscribed && !h.getter) h = {};
+  if (h.unsettled == 0 && !h.subscribed && !h.fetching) h = {};
 }
 
 // ---- subscriptions
@@ -49,7 +53,7 @@ void amqp_channel::on(const methods::basic_consume& asked) {
     return raise<methods::basic_consume>(
         reply_code::not_allowed,
         "attempt to reuse consumer tag '" + std::string{asked.consumer_tag} + "'");
-  if (asked.queue == reply_queue) return start_reply_consumer(asked);
+  if (asked.queue == direct_reply_queue) return start_reply_consumer(asked);
 
   auto name = queue_name_or_last<methods::basic_consume>(asked.queue);
   if (!name) return;
@@ -64,10 +68,10 @@ void amqp_channel::on(const methods::basic_consume& asked) {
   if (auto given = amqp091::find_in_table(asked.arguments.entries, "x-priority")) {
     auto number = given->integer();
     if (!number)
-      return raise<methods::basic_consume>(reply_code::precondition_failed,
-                                           "invalid arg 'x-priority' for " +
-                                               queue_text(*name, context_.vhost_name) +
-                                               ": expected integer");
+      return raise<methods::basic_consume>(
+          reply_code::precondition_failed,
+          "invalid arg 'x-priority' for " + queue_text(*name, context_.vhost_name) +
+              ": \"expected integer, got " + type_of(*given) + '"');
     priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(*number, INT32_MIN, INT32_MAX));
   }
   start_consumer(asked, *queue, priority);
@@ -118,7 +122,7 @@ void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
   started->id = context_.node.next_consumer();
   started->tag =
       asked.consumer_tag.empty() ? generated_name("amq.ctag-") : std::string{asked.consumer_tag};
-  started->queue = reply_queue;
+  started->queue = direct_reply_queue;
   started->no_ack = true;
   started->no_wait = asked.no_wait;
   started->holder = take_holder({started->id, {}, 0, true, false});
@@ -126,7 +130,7 @@ void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
   started->actor =
       baton::spawn<consumer_actor>(context_.home, started->id, queue_ref{}, context_.sink,
                                    context_.limits().delivery_credit.value);
-  reply_to_ = generated_name("amq.rabbitmq.reply-to.");
+  reply_to_ = generated_name(direct_reply_prefix);
   publish_ref to = started->actor;
   auto id = started->id;
   ++context_.consumers;
@@ -164,7 +168,7 @@ void amqp_channel::on(const methods::basic_cancel& asked) {
   }
   c->no_wait = asked.no_wait;
   if (!holders_[c->holder].queue) {  // direct replies, or a queue that has ended
-    if (c->queue == reply_queue)
+    if (c->queue == direct_reply_queue)
       context_.node.topology.send(
           define{context_.who(),
                  reply_name{context_.vhost, std::exchange(reply_to_, {}), {}},
@@ -191,10 +195,17 @@ void amqp_channel::queue_gone(consumer_id which) {
   auto* c = find(which);
   if (c == nullptr) return;
   if (c->cancelling) return unsubscribed(which);
-  if (context_.machine.client().capabilities().consumer_cancel_notify)
-    context_.machine.send(number_, methods::basic_cancel{c->tag, true});
+  if (deleting_ && holders_[c->holder].queue == deleting_)
+    cancelled_.push_back(c->tag);
+  else
+    tell_cancelled(c->tag);
   // Its leases may still be settled, to no effect.
   remove_consumer(which);
+}
+
+void amqp_channel::tell_cancelled(const std::string& tag) {
+  if (context_.machine.client().capabilities().consumer_cancel_notify)
+    context_.machine.send(number_, methods::basic_cancel{tag, true});
 }
 
 void amqp_channel::remove_consumer(consumer_id which) {
@@ -265,6 +276,7 @@ void amqp_channel::on(const methods::basic_get& asked) {
   auto index = at != holders_.end()
                    ? static_cast<std::uint32_t>(at - holders_.begin())
                    : take_holder({context_.node.next_consumer(), queue, 0, false, true});
+  holders_[index].fetching = true;
   wait();
   on_fetched_ = [this, index, no_ack = asked.no_ack](fetched& got) {
     if (!got.message) {
@@ -285,6 +297,10 @@ void amqp_channel::on(const methods::basic_get& asked) {
                                                          l.content.routing_key(), remaining},
                                    l.content, context_.machine.frame_max());
     }
+    // A channel may ask thousands of queues in its life: it remembers those whose leases it has.
+    flush();
+    holders_[index].fetching = false;
+    drop_holder_if_done(index);
   };
   queue.send(fetch{holders_[index].id, asked.no_ack, {context_.self, ticket()}});
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "actors/connection/channel_checks.hpp"
+#include "actors/topology/names.hpp"
 
 /// Classes exchange and queue: what a client defines, and asks of queues.
 namespace baton {
@@ -95,6 +96,15 @@ void amqp_channel::on(const methods::queue_declare& asked) {
   queue_declaration wanted{context_.vhost,          std::string{asked.queue}, asked.passive,
                            asked.durable,           asked.exclusive,          asked.auto_delete,
                            decoded(asked.arguments)};
+  // Names for direct replies are not declared, they are there or not; the one that clients ask for
+  // them by always is.
+  if (asked.queue == direct_reply_queue) {
+    last_queue_ = direct_reply_queue;
+    if (!asked.no_wait)
+      context_.machine.send(number_, methods::queue_declare_ok{last_queue_, 0, 1});
+    return;
+  }
+  if (asked.queue.starts_with(direct_reply_prefix)) wanted.passive = true;
   declare_queue(std::move(wanted), asked.no_wait, 1);
 }
 
@@ -172,9 +182,12 @@ void amqp_channel::on(const methods::queue_delete& asked) {
   const auto* here = context_.local.view.find_vhost(context_.vhost);
   auto deleted = [this, quiet = asked.no_wait](std::uint64_t messages) {
     if (!quiet) context_.machine.send(number_, methods::queue_delete_ok{to_u32(messages)});
+    deleting_ = {};
+    for (const auto& tag : std::exchange(cancelled_, {})) tell_cancelled(tag);
   };
   // What does not exist is deleted already.
-  if (here == nullptr || here->find_queue(*name) == nullptr) {
+  const auto* found = here == nullptr ? nullptr : here->find_queue(*name);
+  if (found == nullptr || found->direct_reply) {
     if (auto refused = check_permission(context_.user_now(), context_.user, permission::configure,
                                         resource_kind::queue, *name, context_.vhost_name))
       return raise<methods::queue_delete>(*refused);
@@ -185,6 +198,7 @@ void amqp_channel::on(const methods::queue_delete& asked) {
   auto queue = queue_endpoint::of(*entry).queue;
   count_then<methods::queue_delete>(
       [deleted](queue_counts& counts) { deleted(counts.refused ? 0 : counts.messages); });
+  deleting_ = queue;
   queue.send(delete_queue{asked.if_unused, asked.if_empty, {context_.self, ticket()}});
 }
 

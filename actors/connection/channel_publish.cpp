@@ -2,6 +2,7 @@
 
 #include "actors/connection/channel_checks.hpp"
 #include "actors/connection/publish_properties.hpp"
+#include "actors/topology/names.hpp"
 
 /// Class basic, the publishing half, and what a channel promises about it: classes confirm and tx.
 namespace baton {
@@ -11,8 +12,6 @@ namespace {
 namespace methods = amqp091::methods;
 using amqp091::reply_code;
 using publish_method = methods::basic_publish;
-
-constexpr std::string_view reply_queue = "amq.rabbitmq.reply-to";
 
 /// A headers exchange asks for them; nobody else does.
 class lazy_headers final : public header_source {
@@ -89,15 +88,7 @@ void amqp_channel::take_publish(const amqp091::publish_view& publish, MakeMessag
           context_.may_write.check(user, context_.user, publish.exchange, context_.vhost_name))
     return raise<publish_method>(*refused);
 
-  auto read = publish_properties::read(publish.properties);
-  if (!read) return raise<publish_method>(read.reason());
-  auto& properties = *read;
-  if (properties.user_id && *properties.user_id != context_.user &&
-      (user == nullptr || !user->has_tag("impersonator")))
-    return raise<publish_method>(reply_code::precondition_failed,
-                                 "user_id property set to '" + std::string{*properties.user_id} +
-                                     "' but authenticated user was '" + context_.user + "'");
-
+  const auto properties = publish_properties::read(publish.properties);
   lazy_headers headers{properties.headers};
   route_request asked{context_.vhost, publish.exchange, publish.routing_key, properties.more_keys(),
                       properties.has_headers ? &headers : nullptr};
@@ -106,16 +97,22 @@ void amqp_channel::take_publish(const amqp091::publish_view& publish, MakeMessag
     return raise<publish_method>(no_exchange(publish.exchange, context_.vhost_name));
   if (route.status == route_status::internal)
     return raise<publish_method>(publish_to_internal(publish.exchange, context_.vhost_name));
-  if (properties.reply_to == reply_queue && reply_to_.empty())
+  if (properties.reply_to == direct_reply_queue && reply_to_.empty())
     return raise<publish_method>(reply_code::precondition_failed,
                                  "fast reply consumer does not exist");
+  if (properties.refused) return raise<publish_method>(*properties.refused);
+  if (properties.user_id && *properties.user_id != context_.user &&
+      (user == nullptr || !user->has_tag("impersonator")))
+    return raise<publish_method>(reply_code::precondition_failed,
+                                 "user_id property set to '" + std::string{*properties.user_id} +
+                                     "' but authenticated user was '" + context_.user + "'");
 
   message_parts parts;
   parts.exchange = publish.exchange;
   parts.routing_key = publish.routing_key;
   parts.properties = publish.properties;
   std::string edited;
-  if (properties.reply_to == reply_queue || properties.has_bcc) {
+  if (properties.reply_to == direct_reply_queue || properties.has_bcc) {
     edited = properties.rewritten(publish.properties, reply_to_);
     parts.properties = as_bytes(edited);
   }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "actors/topology/names.hpp"
 #include "transport/amqp091/properties.hpp"
 
 namespace baton {
@@ -11,16 +12,13 @@ namespace {
 using amqp091::property;
 
 constexpr std::uint64_t ten_years_ms = 315'360'000'000;  // RabbitMQ's limit for any TTL
-constexpr std::string_view direct_reply_queue = "amq.rabbitmq.reply-to";
 
-failure<refusal> invalid(std::string text) {
-  return failure{refusal{refusal::precondition_failed, std::move(text)}};
-}
+refusal invalid(std::string text) { return {refusal::precondition_failed, std::move(text)}; }
 
 /// A decimal number of milliseconds; a sign in front is taken, as RabbitMQ does.
 result<std::uint64_t, refusal> read_expiration(std::string_view text) {
   auto refuse = [&](std::string_view why) {
-    return invalid("invalid expiration '" + std::string{text} + "': " + std::string{why});
+    return failure{invalid("invalid expiration '" + std::string{text} + "': " + std::string{why})};
   };
   auto digits = text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
@@ -46,9 +44,8 @@ std::optional<refusal> read_keys(std::string_view name, const amqp091::encoded_v
   if (value.type != 'A') {
     auto decoded = amqp091::decode_value(value);
     auto type = decoded ? amqp091::type_name(*decoded) : "unknown";
-    return refusal{refusal::precondition_failed,
-                   "invalid message: {unacceptable_type_in_header,\"" + std::string{name} + "\"," +
-                       std::string{type} + "}"};
+    return invalid("invalid message: {unacceptable_type_in_header,\"" + std::string{name} + "\"," +
+                   std::string{type} + "}");
   }
   amqp091::for_each_element(value.bytes, [&](const amqp091::encoded_value& element) {
     if (auto key = element.text()) into.push_back(*key);
@@ -58,33 +55,36 @@ std::optional<refusal> read_keys(std::string_view name, const amqp091::encoded_v
 
 }  // namespace
 
-result<publish_properties, refusal> publish_properties::read(byte_view encoded) {
+publish_properties publish_properties::read(byte_view encoded) {
   publish_properties made;
   if (encoded.size() == 2) return made;  // none: the most frequent case, and the quickest
   const auto p = amqp091::decode_checked_properties(encoded);
+  const auto refuse = [&](refusal why) {
+    if (!made.refused) made.refused = std::move(why);
+  };
+  if (p.has(property::expiration)) {
+    if (auto expiration = read_expiration(p.expiration))
+      made.expiration_ms = *expiration;
+    else
+      refuse(expiration.reason());
+  }
   if (p.has(property::delivery_mode)) {
     if (p.delivery_mode != 1 && p.delivery_mode != 2)
-      return invalid("invalid message: {delivery_mode_unknown," + std::to_string(p.delivery_mode) +
-                     "}");
+      refuse(invalid("invalid message: {delivery_mode_unknown," + std::to_string(p.delivery_mode) +
+                     "}"));
     made.persistent = p.delivery_mode == 2;
   }
   made.priority = p.priority;
-  if (p.has(property::expiration)) {
-    auto expiration = read_expiration(p.expiration);
-    if (!expiration) return failure{expiration.reason()};
-    made.expiration_ms = *expiration;
-  }
   if (p.has(property::user_id)) made.user_id = p.user_id;
   made.reply_to = p.reply_to;
   made.has_headers = p.has(property::headers);
   made.headers = p.headers.entries;
   if (!made.has_headers) return made;
-  if (auto cc = p.header("CC"))
-    if (auto refused = read_keys("CC", *cc, made.extra_keys)) return failure{*std::move(refused)};
-  if (auto bcc = p.header("BCC")) {
-    if (auto refused = read_keys("BCC", *bcc, made.extra_keys)) return failure{*std::move(refused)};
-    made.has_bcc = true;
-  }
+  for (std::string_view name : {"CC", "BCC"})
+    if (auto keys = p.header(name)) {
+      if (auto refused = read_keys(name, *keys, made.extra_keys)) refuse(*std::move(refused));
+      made.has_bcc |= name == "BCC";
+    }
   return made;
 }
 

@@ -26,9 +26,13 @@ struct publish_properties {
   bool has_bcc = false;
   std::vector<std::string_view> extra_keys;  // of CC and BCC
 
-  /// `encoded` is well formed. 406 for values that mean nothing: a delivery mode of 3, an
-  /// expiration that is no number, CC or BCC that are no arrays.
-  static result<publish_properties, refusal> read(byte_view encoded);
+  /// 406 for the first value that means nothing: an expiration that is no number, a delivery mode
+  /// of 3, CC or BCC that are no arrays. All else is read nonetheless: what is wrong with the
+  /// exchange, or with reply-to, comes before it.
+  std::optional<refusal> refused;
+
+  /// `encoded` is well formed.
+  static publish_properties read(byte_view encoded);
 
   std::span<const std::string_view> more_keys() const noexcept { return extra_keys; }
 

@@ -10,6 +10,11 @@
 
 namespace baton {
 
+/// What a client consumes, and puts into reply-to, to get replies without a queue.
+inline constexpr std::string_view direct_reply_queue = "amq.rabbitmq.reply-to";
+/// Such replies are published to names that begin so.
+inline constexpr std::string_view direct_reply_prefix = "amq.rabbitmq.reply-to.";
+
 /// Names as declares and bindings take them: without carriage returns and line feeds.
 std::string stripped(std::string name);
 
