@@ -99,8 +99,7 @@ result<void> supervisor::open_listeners() {
     if (auto opened = added->open(); !opened)
       return failure{
           error{(configured.where.source.empty() ? "" : to_string(configured.where) + ": ") +
-                "cannot listen on " + configured.address + ":" + std::to_string(configured.port) +
-                ": " + opened.reason().text}};
+                opened.reason().text}};
   }
   return {};
 }

@@ -35,7 +35,7 @@ struct node_choice {
 };
 
 int dispatch(int argc, char** argv) {
-  CLI::App app{"Baton, a message router."};
+  CLI::App app{"Baton, a message router.", "baton"};
   app.set_version_flag("--version", "baton " BATON_VERSION);
   app.require_subcommand(1);
   int exit_code = 0;
@@ -78,7 +78,7 @@ int dispatch(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& what) {
-    return app.exit(what);
+    return app.exit(what) == 0 ? 0 : 1;  // --help and --version end up here too
   }
   return exit_code;
 }

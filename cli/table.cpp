@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <iomanip>
+#include <cstdio>
+#include <iterator>
 #include <ostream>
 
 namespace baton {
@@ -16,12 +17,34 @@ struct cell {
   bool is_number = false;
 };
 
-cell cell_of(const bj::object& row, std::string_view member) {
-  const auto* value = row.if_contains(bj::string_view{member.data(), member.size()});
+/// "17 bytes", "1 GiB", "23.5 KiB": three digits are enough to read, --json has them all.
+std::string size_text(double bytes) {
+  const char* units[]{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text,
+                unit == 0     ? "%.0f %s"
+                : bytes < 100 ? "%.1f %s"
+                              : "%.0f %s",
+                bytes, units[unit]);
+  return text;
+}
+
+cell cell_of(const bj::object& row, const column& shown) {
+  const auto* value = row.if_contains(bj::string_view{shown.member.data(), shown.member.size()});
   if (value == nullptr || value->is_null()) return {};
   if (value->is_string()) return {std::string{value->as_string()}, false};
   if (value->is_bool()) return {value->as_bool() ? "yes" : "no", false};
   if (value->is_object() && value->as_object().empty()) return {};
+  if (value->is_number() && shown.is_size) return {size_text(value->to_number<double>()), true};
+  if (value->is_array()) {
+    std::string all;
+    for (const auto& each : value->as_array())
+      all += (all.empty() ? "" : ", ") +
+             (each.is_string() ? std::string{each.as_string()} : bj::serialize(each));
+    return {all, false};
+  }
   return {bj::serialize(*value), value->is_number()};
 }
 
@@ -39,36 +62,40 @@ void print_table(std::ostream& out, std::string_view json, const std::vector<col
   if (parsed.is_object()) {
     std::size_t width = 0;
     for (const auto& c : columns) width = std::max(width, c.title.size());
-    for (const auto& c : columns)
-      out << std::left << std::setw(static_cast<int>(width) + 2) << c.title
-          << printable(cell_of(parsed.as_object(), c.member).text) << '\n';
+    for (const auto& c : columns) {
+      const auto text = printable(cell_of(parsed.as_object(), c).text);
+      out << c.title;
+      if (!text.empty()) out << std::string(width + 2 - c.title.size(), ' ') << text;
+      out << '\n';
+    }
     return;
   }
 
-  std::vector<std::vector<cell>> rows;
+  std::vector<std::vector<cell>> lines(1);
   std::vector<std::size_t> widths;
-  for (const auto& c : columns) widths.push_back(c.title.size());
+  for (const auto& c : columns) {
+    lines[0].push_back({std::string{c.title}});
+    widths.push_back(c.title.size());
+  }
   for (const auto& row : parsed.as_array()) {
-    auto& cells = rows.emplace_back();
+    auto& cells = lines.emplace_back();
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      auto made = cell_of(row.as_object(), columns[i].member);
+      auto made = cell_of(row.as_object(), columns[i]);
       made.text = printable(std::move(made.text));
       widths[i] = std::max(widths[i], made.text.size());
+      lines[0][i].is_number |= made.is_number;  // a title stands as what is below it
       cells.push_back(std::move(made));
     }
   }
-  auto print = [&](std::size_t i, const cell& c) {
-    if (i > 0) out << "  ";
-    // The last column is not padded: no line ends in blanks.
-    auto last = i + 1 == columns.size() && !c.is_number;
-    out << (c.is_number ? std::right : std::left)
-        << std::setw(last ? 0 : static_cast<int>(widths[i])) << c.text;
-  };
-  for (std::size_t i = 0; i < columns.size(); ++i) print(i, {std::string{columns[i].title}, false});
-  out << '\n';
-  for (const auto& cells : rows) {
-    for (std::size_t i = 0; i < cells.size(); ++i) print(i, cells[i]);
-    out << '\n';
+  for (const auto& cells : lines) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string padding(widths[i] - cells[i].text.size(), ' ');
+      if (i > 0) line += "  ";
+      line += cells[i].is_number ? padding + cells[i].text : cells[i].text + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
   }
 }
 

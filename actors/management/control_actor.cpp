@@ -15,6 +15,8 @@ public:
     socket_->set_handler(this);
   }
 
+  bool has_asked() const noexcept { return asked_; }
+
   void answer(std::string line) {
     out_ = std::move(line);
     out_ += '\n';
@@ -33,6 +35,8 @@ private:
     std::uint8_t buffer[1024];
     auto got = socket_->read(buffer);
     if (got.status == io_status::would_block) return;
+    // Who has asked may finish writing; that its answer goes nowhere shows when it is written.
+    if (got.status == io_status::closed && asked_) return;
     if (got.status != io_status::ok) return owner_.end(ticket_);
     if (asked_) return;  // one request for each connection; more is ignored
     in_.append(as_text({buffer, got.bytes}));
@@ -90,7 +94,13 @@ void control_actor::on_exit() {
 
 void control_actor::on_accept(unattached_stream accepted) {
   enter([&] {
-    if (inquiries_.size() >= max_sessions) return;
+    if (inquiries_.size() >= max_sessions) {
+      // Clients that say nothing keep nobody out: the oldest of them goes.
+      auto silent = std::ranges::find_if(
+          inquiries_, [](const auto& each) { return !each.second.client->has_asked(); });
+      if (silent == inquiries_.end()) return;
+      inquiries_.erase(silent);
+    }
     auto ticket = next_ticket_++;
     inquiries_[ticket].client =
         std::make_unique<session>(*this, ticket, home().sockets().attach(std::move(accepted)));

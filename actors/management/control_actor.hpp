@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "actors/node_services.hpp"
@@ -77,7 +77,7 @@ private:
   node_services& node_;
   std::function<void(result<void>)> ready_;
   std::unique_ptr<listener> listener_;
-  std::unordered_map<std::uint64_t, inquiry> inquiries_;
+  std::map<std::uint64_t, inquiry> inquiries_;  // by ticket, so the oldest first
   std::uint64_t next_ticket_ = 1;
 };
 

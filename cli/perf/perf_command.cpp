@@ -58,18 +58,31 @@ void add_times(CLI::App& command, run_options& run) {
   add_warmup(command, run);
 }
 
+/// A required word, one of the names of `kinds`.
+template <class Kind>
+void add_kind(CLI::App& command, Kind& to, const std::map<std::string, Kind>& kinds) {
+  command
+      .add_option_function<std::string>(
+          "what", [&to, kinds](const std::string& name) { to = kinds.at(name); }, "what to make")
+      ->required()
+      ->check(CLI::IsMember(kinds))
+      ->type_name("");
+}
+
 void add_flow_arguments(CLI::App& command, settings& to) {
   auto& flow = to.flow;
   const auto window = CLI::Range(0, 10'000'000);
-  command.add_option("--producers", flow.producers)->capture_default_str();
-  command.add_option("--consumers", flow.consumers)->capture_default_str();
+  command.add_option("--producers", flow.producers, "that publish")->capture_default_str();
+  command.add_option("--consumers", flow.consumers, "that subscribe")->capture_default_str();
   command.add_option("--queues", flow.queues, "shared evenly by producers and by consumers")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--queue-pattern", flow.queue_pattern, "%p: prefix, %i: number of the queue")
+  command
+      .add_option("--queue-pattern", flow.queue_pattern,
+                  "names of queues; %p: --prefix, %i: number of the queue")
       ->capture_default_str();
   command.add_option("--exchange", flow.exchange,
-                     "publish here; declared unless it begins with amq.");
+                     "publish here, not to the default one; declared unless it begins with amq.");
   command.add_option("--type", flow.exchange_type, "of the exchange")->capture_default_str();
   command
       .add_option("--key", flow.key_pattern, "of publishes; %q: name of the queue, %i: its number")
@@ -77,20 +90,27 @@ void add_flow_arguments(CLI::App& command, settings& to) {
   command.add_option("--binding-key", flow.binding_pattern, "of bindings; default: as --key");
   command.add_option("--fanout", flow.fanout,
                      "a fanout exchange with this many queues, a consumer each");
-  command.add_option("--producer-connections", flow.producer_connections, "0: one each")
+  command
+      .add_option("--producer-connections", flow.producer_connections,
+                  "that producers share; 0: one each")
       ->capture_default_str();
-  command.add_option("--consumer-connections", flow.consumer_connections, "0: one each")
+  command
+      .add_option("--consumer-connections", flow.consumer_connections,
+                  "that consumers share; 0: one each")
       ->capture_default_str();
   command.add_flag("--shared-connections", flow.shared_connections,
                    "producer i and consumer i use one connection");
   command.add_option("--size", flow.size, "bytes of a body; 8 and more carry a time stamp")
       ->capture_default_str();
-  command.add_option("--prefetch", flow.prefetch, "0: no limit")->capture_default_str();
+  command
+      .add_option("--prefetch", flow.prefetch,
+                  "unacknowledged deliveries of a consumer; 0: no limit")
+      ->capture_default_str();
   command.add_option("--ack", to.ack, "auto, or N: one ack (multiple) for each N deliveries")
       ->capture_default_str();
   command.add_option("--confirm", flow.confirm, "publisher confirms, so many unconfirmed at most")
       ->check(window);
-  command.add_flag("--mandatory", flow.mandatory);
+  command.add_flag("--mandatory", flow.mandatory, "have returned what no queue gets");
   command.add_flag("--persistent", flow.persistent, "delivery mode 2");
   command.add_flag("--durable", flow.durable, "durable queues and exchange");
   command.add_option("--rate", flow.rate, "messages/s of all producers; 0: as fast as it goes")
@@ -196,9 +216,11 @@ void add_latency(CLI::App& perf, int& exit_code) {
                    "poll without sleeping: takes a core, but no wake-up of ours is measured");
   command.add_option("--load-producers", asked->background.producers,
                      "others that publish on a thread and a queue of their own meanwhile");
-  command.add_option("--load-consumers", asked->background.consumers);
-  command.add_option("--load-rate", asked->background.rate, "of those; 0: as fast as it goes");
-  command.add_option("--load-size", asked->background.size)->capture_default_str();
+  command.add_option("--load-consumers", asked->background.consumers, "of those messages");
+  command.add_option("--load-rate", asked->background.rate,
+                     "messages/s of those producers; 0: as fast as it goes");
+  command.add_option("--load-size", asked->background.size, "bytes of their bodies")
+      ->capture_default_str();
   does(command, asked, exit_code, [](settings& s) -> result<report> {
     if (auto checked = check_flow(s); !checked) return failure{checked.reason()};
     if (s.flow.rate <= 0) return failure{error{"perf latency needs a --rate above 0"}};
@@ -212,13 +234,11 @@ void add_latency(CLI::App& perf, int& exit_code) {
 void add_churn(CLI::App& perf, int& exit_code) {
   const auto asked = std::make_shared<settings>();
   auto& command = *perf.add_subcommand("churn", "make something and undo it, again and again");
-  const std::map<std::string, churn_kind> kinds{{"connections", churn_kind::connections},
-                                                {"channels", churn_kind::channels},
-                                                {"queues", churn_kind::queues},
-                                                {"bindings", churn_kind::bindings}};
-  command.add_option("what", asked->churn.kind, "connections, channels, queues or bindings")
-      ->required()
-      ->transform(CLI::CheckedTransformer(kinds));
+  add_kind<churn_kind>(command, asked->churn.kind,
+                       {{"connections", churn_kind::connections},
+                        {"channels", churn_kind::channels},
+                        {"queues", churn_kind::queues},
+                        {"bindings", churn_kind::bindings}});
   add_run_options(command, asked->run);
   add_times(command, asked->run);
   command.add_option("--connections", asked->churn.connections, "that work side by side")
@@ -238,14 +258,13 @@ void add_churn(CLI::App& perf, int& exit_code) {
 void add_idle(CLI::App& perf, int& exit_code) {
   const auto asked = std::make_shared<settings>();
   auto& command = *perf.add_subcommand("idle", "what connections or queues cost that do nothing");
-  const std::map<std::string, idle_kind> kinds{{"connections", idle_kind::connections},
-                                               {"channels", idle_kind::channels},
-                                               {"queues", idle_kind::queues}};
-  command.add_option("what", asked->idle.kind, "connections, channels or queues")
-      ->required()
-      ->transform(CLI::CheckedTransformer(kinds));
+  add_kind<idle_kind>(command, asked->idle.kind,
+                      {{"connections", idle_kind::connections},
+                       {"channels", idle_kind::channels},
+                       {"queues", idle_kind::queues}});
   add_run_options(command, asked->run);
-  command.add_option("--count", asked->idle.count)
+  command.get_option("--pid")->required();
+  command.add_option("--count", asked->idle.count, "how many to make")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command.add_option("--settle", asked->idle.settle_seconds, "seconds before memory is read")

@@ -37,7 +37,7 @@ TEST_CASE("perf refuses combinations that would wait for ever", "[perf]") {
   CHECK(run_line("perf throughput --producers 0 --consumers 0") == 1);
   CHECK(run_line("perf latency --rate 0") == 1);
   CHECK(run_line("perf latency --size 4") == 1);
-  CHECK(run_line("perf idle queues") == 1);  // whose memory?
+  CHECK(run_line("perf idle queues") == -1);  // whose memory?
   CHECK(run_line("perf throughput --uri nonsense") == 1);
 }
 
