@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/connection/output.hpp"
+#include "actors/connection/publish_properties.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/publish_outbox.hpp"
 #include "actors/runtime/runtime.hpp"
@@ -25,6 +26,7 @@ struct loop_services {
 
   loop_view view;
   publish_outbox outbox;
+  publish_properties_reader properties;
   slab_writer writer;
   buffer_pool buffers;
 };

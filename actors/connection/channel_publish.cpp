@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "actors/connection/channel_checks.hpp"
-#include "actors/connection/publish_properties.hpp"
 #include "actors/topology/names.hpp"
 
 /// Class basic, the publishing half, and what a channel promises about it: classes confirm and tx.
@@ -88,7 +87,7 @@ void amqp_channel::take_publish(const amqp091::publish_view& publish, MakeMessag
           context_.may_write.check(user, context_.user, publish.exchange, context_.vhost_name))
     return raise<publish_method>(*refused);
 
-  const auto properties = publish_properties::read(publish.properties);
+  const auto& properties = context_.local.properties.read(publish.properties);
   lazy_headers headers{properties.headers};
   route_request asked{context_.vhost, publish.exchange, publish.routing_key, properties.more_keys(),
                       properties.has_headers ? &headers : nullptr};

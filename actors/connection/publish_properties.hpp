@@ -41,4 +41,30 @@ struct publish_properties {
   std::string rewritten(byte_view encoded, std::string_view direct_reply_to) const;
 };
 
+/// Reads the properties of one publish after the other. Those that are byte for byte the last ones,
+/// as is usual in a row of publishes, are not read again.
+class publish_properties_reader {
+public:
+  /// As `publish_properties::read`. Valid until the next call, or until `encoded` goes.
+  const publish_properties& read(byte_view encoded) {
+    if (encoded.size() == 2) return none_;
+    if (known_ && as_text(encoded) == last_) return read_;
+    return read_anew(encoded);
+  }
+
+private:
+  static constexpr std::size_t longest_remembered = 256;
+
+  const publish_properties& read_anew(byte_view encoded) {
+    known_ = encoded.size() <= longest_remembered;
+    if (known_) last_.assign(as_text(encoded));
+    return read_ = publish_properties::read(known_ ? as_bytes(last_) : encoded);
+  }
+
+  const publish_properties none_;
+  bool known_ = false;
+  std::string last_;  // `read_` borrows from it
+  publish_properties read_;
+};
+
 }  // namespace baton

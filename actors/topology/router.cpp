@@ -8,9 +8,11 @@ loop_view::loop_view(const topology_publication& publication)
 void loop_view::take_latest() {
   snapshot_ = publication_.latest();
   vhost_ = nullptr;
+  last_by_name_.known = false;
 }
 
 route_result loop_view::route(const route_request& asked) {
+  if (asked.exchange.empty() && asked.more_keys.empty()) return route_by_name(asked);
   std::uint64_t hash = 0;
   cached_route* known = nullptr;
   const bool by_one_key = asked.more_keys.empty() && !asked.exchange.empty();
@@ -26,10 +28,6 @@ route_result loop_view::route(const route_request& asked) {
   if (known != nullptr && still_holds(*known, *here)) return {route_status::found, known->queues()};
 
   queues_.clear();
-  if (asked.exchange.empty() && asked.more_keys.empty()) {
-    if (const queue_entry* queue = here->find_queue(asked.key)) queues_.push_back(queue);
-    return {route_status::found, queues_};
-  }
   seen_.clear();
   if (asked.exchange.empty()) {
     if (const queue_entry* queue = here->find_queue(asked.key)) add_queue(queue);
@@ -47,6 +45,19 @@ route_result loop_view::route(const route_request& asked) {
     cache_.store(hash, asked.vhost, asked.exchange, asked.key, queues_, dependencies_,
                  snapshot_->version);
   return {route_status::found, queues_};
+}
+
+route_result loop_view::route_by_name(const route_request& asked) {
+  auto& last = last_by_name_;
+  if (!last.known || last.vhost != asked.vhost || last.key != asked.key) {
+    const vhost* here = find_vhost(asked.vhost);
+    if (here == nullptr) return {route_status::no_exchange, {}};
+    last.known = true;
+    last.vhost = asked.vhost;
+    last.key.assign(asked.key);
+    last.queue = here->find_queue(asked.key);
+  }
+  return {route_status::found, last.queues()};
 }
 
 bool loop_view::still_holds(cached_route& route, const vhost& here) const noexcept {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -70,14 +71,28 @@ public:
 
   /// The queues that a message goes to.
   ///
-  /// Names on the default exchange are looked up (about 20 ns). A key on another exchange that was
+  /// Names on the default exchange are looked up (about 20 ns, and 2 ns for the one that was last
+  /// asked for). A key on another exchange that was
   /// routed before is found in the cache (about 15 ns, no allocation) for as long as no exchange
   /// that had a part in it was changed, whatever else changes; headers exchanges and more_keys are
   /// always worked out.
   route_result route(const route_request& asked);
 
 private:
+  /// Where the default exchange leads, as it was last asked for.
+  struct default_route {
+    bool known = false;
+    vhost_id vhost;
+    std::string key;
+    const queue_entry* queue = nullptr;  // nullptr: nowhere
+
+    std::span<const queue_entry* const> queues() const noexcept {
+      return {&queue, queue == nullptr ? 0u : 1u};
+    }
+  };
+
   void take_latest();
+  route_result route_by_name(const route_request& asked);
   bool still_holds(cached_route& route, const vhost& here) const noexcept;
   void work_out(const vhost& here, const exchange& first, const route_request& asked);
   void visit(const vhost& here, std::string_view name);
@@ -87,6 +102,7 @@ private:
   const topology_publication& publication_;
   std::shared_ptr<const topology_snapshot> snapshot_;
   mutable const vhost* vhost_ = nullptr;  // the one last asked for
+  default_route last_by_name_;
   route_cache cache_;
 
   // Of the route that is being worked out; kept, so that the next one allocates nothing.
