@@ -12,6 +12,19 @@
 
 namespace baton {
 
+namespace {
+
+class session_handle final : public local_handle {
+public:
+  explicit session_handle(local_session_ref to) : to_{std::move(to)} {}
+  void post(work run) override { to_.send(local_work{std::move(run)}); }
+
+private:
+  local_session_ref to_;
+};
+
+}  // namespace
+
 struct node::parts {
   settings configured;
   std::unique_ptr<threaded_runtime> loops;
@@ -91,8 +104,9 @@ const std::string& node::name() const noexcept { return parts_->configured.node.
 std::vector<std::string> node::listeners() const { return parts_->listeners; }
 std::size_t node::loops() const noexcept { return parts_->loops->size(); }
 
-void node::attach(std::size_t loop, std::unique_ptr<local_end> end) {
-  spawn<local_session>(parts_->loops->at(loop % loops()), *parts_->services, std::move(end));
+std::unique_ptr<local_handle> node::attach(std::size_t loop, std::unique_ptr<local_end> end) {
+  return std::make_unique<session_handle>(
+      spawn<local_session>(parts_->loops->at(loop % loops()), *parts_->services, std::move(end)));
 }
 
 void node::request_stop() { parts_->services->supervisor.send(stop_node{}); }

@@ -11,6 +11,7 @@
 namespace baton {
 
 class local_end;
+class local_handle;
 
 /// A router node, in this process: what `baton run` runs, and what a C++ program embeds.
 ///
@@ -38,8 +39,9 @@ public:
   std::size_t loops() const noexcept;
 
   /// Attaches an in-process end (local/end.hpp) to a loop: it publishes and consumes by move,
-  /// without a socket. The node owns it until it detaches itself or the node stops.
-  void attach(std::size_t loop, std::unique_ptr<local_end> end);
+  /// without a socket. The node owns it until it detaches itself or the node stops. Whoever has
+  /// something to tell it from another thread keeps the handle.
+  std::unique_ptr<local_handle> attach(std::size_t loop, std::unique_ptr<local_end> end);
 
   /// Stops accepting, closes connections with 320, waits for them at most for the configured drain
   /// timeout, then ends all actors and calls what `on_stopped` was given. Returns at once.

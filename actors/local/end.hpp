@@ -59,6 +59,7 @@ public:
   virtual result<consumer_id> consume(std::string_view queue, consumer_options options) = 0;
   /// Ends a lease. What has ended within one call goes to the queue together.
   virtual void settle(consumer_id consumer, sequence number, outcome how) = 0;
+  /// Ends a subscription. What it has been handed and has not settled goes back to its queue.
   virtual void cancel(consumer_id consumer) = 0;
 
   /// Ends this end: leases go back to their queues. The `local_end` is destroyed soon after.
@@ -88,13 +89,14 @@ public:
   }
 };
 
-/// Reaches an attached end from any thread.
+/// Reaches an attached end from any thread. To be gone before the node is.
 class local_handle {
 public:
   using work = std::function<void(local_link&, local_end&)>;
 
   virtual ~local_handle() = default;
-  /// Calls `run` on the end's loop; dropped if the end has been detached.
+  /// Calls `run` on the end's loop, soon and in the order of the posts; not at all if the end has
+  /// gone by then.
   virtual void post(work run) = 0;
 };
 
