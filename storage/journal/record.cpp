@@ -1,0 +1,184 @@
+#include "storage/journal/record.hpp"
+
+#include <string>
+
+#include "storage/journal/crc32c.hpp"
+
+namespace baton::journal {
+
+namespace {
+
+template <class Number>
+Number load(const std::uint8_t* at) noexcept {
+  Number number;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+/// Takes bytes off the front; once there are too few it has failed, and gives zeros.
+class reader {
+public:
+  explicit reader(byte_view from) noexcept : left_{from} {}
+
+  bool failed() const noexcept { return failed_; }
+  byte_view rest() noexcept { return bytes(left_.size()); }
+
+  template <class Number>
+  Number number() noexcept {
+    const auto at = bytes(sizeof(Number));
+    return failed_ ? Number{} : load<Number>(at.data());
+  }
+  byte_view bytes(std::uint64_t size) noexcept {
+    if (size > left_.size()) failed_ = true;
+    if (failed_) return {};
+    const auto taken = left_.first(size);
+    left_ = left_.subspan(size);
+    return taken;
+  }
+  std::string_view text(std::uint64_t size) noexcept { return as_text(bytes(size)); }
+  template <class Entry>
+  entries<Entry> many(std::uint64_t count) noexcept {
+    return entries<Entry>{bytes(count * Entry::size)};
+  }
+  place position() noexcept {
+    const auto segment = number<std::uint32_t>();
+    return {segment, number<std::uint32_t>()};
+  }
+  stored_message message() noexcept {
+    stored_message made;
+    const auto body_size = number<std::uint64_t>();
+    const auto expiration_ms = number<std::uint64_t>();
+    const auto properties_size = number<std::uint32_t>();
+    const auto exchange_size = number<std::uint8_t>();
+    const auto key_size = number<std::uint8_t>();
+    const auto flags = number<std::uint8_t>();
+    made.priority = number<std::uint8_t>();
+    made.persistent = (flags & message_persistent) != 0;
+    if ((flags & message_expires) != 0) made.expiration_ms = expiration_ms;
+    made.exchange = text(exchange_size);
+    made.routing_key = text(key_size);
+    made.properties = bytes(properties_size);
+    made.body = bytes(body_size);
+    return made;
+  }
+  bool at_end() const noexcept { return !failed_ && left_.empty(); }
+
+private:
+  byte_view left_;
+  bool failed_ = false;
+};
+
+struct header {
+  std::uint32_t size;
+  std::uint8_t kind;
+  std::uint8_t flags;
+  std::uint16_t runs;
+  std::uint32_t count;
+};
+
+header read_header(byte_view from) noexcept {
+  return {load<std::uint32_t>(from.data()), from[8], from[9], load<std::uint16_t>(&from[10]),
+          load<std::uint32_t>(&from[12])};
+}
+
+/// Whether the parts of a tx are whole records, as many as it says, and none of them a tx.
+bool are_parts(byte_view parts, std::uint32_t count) {
+  for (; count > 0; --count) {
+    if (parts.size() < record_header_size) return false;
+    const auto size = size_of_part(parts);
+    if (size < record_header_size || padded(size) > parts.size()) return false;
+    if (parts[8] == static_cast<std::uint8_t>(record_kind::tx)) return false;
+    if (!decode(parts.first(size))) return false;
+    parts = parts.subspan(padded(size));
+  }
+  return parts.empty();
+}
+
+record decode_inside(const header& h, reader& from) {
+  switch (static_cast<record_kind>(h.kind)) {
+    case record_kind::group:
+      return group{from.position()};
+    case record_kind::enqueue: {
+      const auto places = from.many<queue_place>(h.count);
+      return enqueue{places, from.message()};
+    }
+    case record_kind::settle:
+      return settle{from.many<queue_run>(h.count)};
+    case record_kind::move: {
+      const auto runs = from.many<queue_run>(h.runs);
+      const auto places = from.many<queue_place>(h.count);
+      return move{runs, places, from.message()};
+    }
+    case record_kind::requeue:
+      return requeue{from.many<queue_return>(h.count)};
+    case record_kind::purge: {
+      const auto queue = from.number<std::uint64_t>();
+      const auto end = from.number<sequence>();
+      return purge{queue, end, from.many<queue_run>(h.count)};
+    }
+    case record_kind::tx:
+      return tx{from.rest()};
+    case record_kind::define: {
+      const auto key_size = from.number<std::uint64_t>();
+      define made{from.text(key_size), std::nullopt};
+      if ((h.flags & define_has_value) != 0) made.value = from.rest();
+      return made;
+    }
+    case record_kind::peer_progress: {
+      const auto peer = from.number<std::uint64_t>();
+      const auto epoch = from.number<std::uint64_t>();
+      return peer_progress{peer, epoch, from.number<std::uint64_t>()};
+    }
+    case record_kind::relocate: {
+      const auto places = from.many<queue_place>(h.count);
+      return relocate{places, from.message()};
+    }
+    case record_kind::stream_end: {
+      const auto queue = from.number<std::uint64_t>();
+      const auto offset = from.number<std::uint64_t>();
+      return stream_end{queue, offset, from.position()};
+    }
+    case record_kind::checkpoint:
+      return checkpoint{from.many<index_state>(h.count)};
+  }
+  from.bytes(SIZE_MAX);
+  return group{};
+}
+
+}  // namespace
+
+std::uint32_t seal_of(std::uint64_t generation) noexcept {
+  return crc32c({reinterpret_cast<const std::uint8_t*>(&generation), sizeof generation});
+}
+
+result<byte_view, frame_problem> read_frame(byte_view from, std::uint32_t seal) noexcept {
+  if (from.size() < record_header_size) return failure{frame_problem::none_here};
+  const auto size = load<std::uint32_t>(from.data());
+  const auto check = load<std::uint32_t>(&from[4]);
+  if (size == 0 && check == 0) return failure{frame_problem::none_here};
+  if (size < record_header_size || size > from.size()) return failure{frame_problem::broken};
+  const auto sum = crc32c(from.subspan(8, size - 8), crc32c(from.first(4)));
+  if ((sum ^ seal) != check) return failure{frame_problem::broken};
+  return from.first(size);
+}
+
+result<record> decode(byte_view frame) {
+  const auto h = read_header(frame);
+  const auto kind = "record of kind " + std::to_string(h.kind);
+  if (h.kind < static_cast<std::uint8_t>(record_kind::group) ||
+      h.kind > static_cast<std::uint8_t>(record_kind::checkpoint))
+    return failure{error{kind + ", which this version does not know"}};
+  reader from{frame.subspan(record_header_size)};
+  auto made = decode_inside(h, from);
+  if (!from.at_end())
+    return failure{error{kind + ": " + std::to_string(frame.size()) + " bytes are too " +
+                         (from.failed() ? "few" : "many") + " for what it says to contain"}};
+  if (const auto* whole = std::get_if<tx>(&made); whole != nullptr)
+    if (!are_parts(whole->parts, h.count))
+      return failure{error{kind + ": its parts are no " + std::to_string(h.count) + " records"}};
+  return made;
+}
+
+std::uint32_t size_of_part(byte_view from) noexcept { return load<std::uint32_t>(from.data()); }
+
+}  // namespace baton::journal

@@ -1,0 +1,214 @@
+#include "storage/journal/record_writer.hpp"
+
+#include <cstring>
+#include <limits>
+
+#include "config/check.hpp"
+#include "storage/journal/crc32c.hpp"
+
+namespace baton::journal {
+
+namespace {
+
+constexpr std::size_t check_at = 4;
+constexpr std::size_t count_at = 12;
+
+template <class Number>
+void store(std::uint8_t* at, Number number) noexcept {
+  std::memcpy(at, &number, sizeof number);
+}
+
+}  // namespace
+
+// -- what was made
+
+std::uint64_t encoded_records::size_of(std::size_t nth) const noexcept {
+  const auto begin = start_of(nth);
+  const auto end = start_of(nth + 1);
+  std::uint64_t size = end - begin;
+  for (const auto& b : borrowed_)
+    if (b.at > begin && b.at <= end) size += b.content.body_size();
+  return size;
+}
+
+void encoded_records::seal(std::size_t first, std::size_t last, std::uint32_t with) noexcept {
+  for (auto nth = first; nth < last; ++nth) {
+    auto* check = &bytes_[starts_[nth] + check_at];
+    std::uint32_t sum;
+    std::memcpy(&sum, check, sizeof sum);
+    store(check, sum ^ with);
+  }
+}
+
+// -- framing
+
+record_writer::open_record record_writer::begin(record_kind kind, std::size_t count,
+                                                std::size_t runs, std::uint8_t flags) {
+  BATON_CHECK(count <= std::numeric_limits<std::uint32_t>::max());
+  BATON_CHECK(runs <= std::numeric_limits<std::uint16_t>::max());
+  const open_record made{made_.bytes_.size(), made_.borrowed_.size(), made_.borrowed_bytes_};
+  if (tx_)
+    ++parts_;
+  else
+    made_.starts_.push_back(made.at);
+  put(std::uint64_t{0});  // size and checksum come when it ends
+  put(static_cast<std::uint8_t>(kind));
+  put(flags);
+  put(static_cast<std::uint16_t>(runs));
+  put(static_cast<std::uint32_t>(count));
+  return made;
+}
+
+void record_writer::end(const open_record& which) {
+  auto& bytes = made_.bytes_;
+  const auto size = bytes.size() - which.at + made_.borrowed_bytes_ - which.borrowed_bytes;
+  BATON_CHECK(size <= std::numeric_limits<std::uint32_t>::max());
+  store(&bytes[which.at], static_cast<std::uint32_t>(size));
+  const bool is_part = tx_ && which.at != tx_->at;
+  if (!is_part) {  // the sum of a tx covers its parts
+    auto sum = crc32c({&bytes[which.at], 4});
+    auto at = which.at + 8;
+    for (auto i = which.borrowed; i < made_.borrowed_.size(); ++i) {
+      const auto& b = made_.borrowed_[i];
+      sum = crc32c({&bytes[at], b.at - at}, sum);
+      b.content.for_each_body_piece([&](byte_view piece) { sum = crc32c(piece, sum); });
+      at = b.at;
+    }
+    sum = crc32c({bytes.data() + at, bytes.size() - at}, sum);
+    store(&bytes[which.at + check_at], sum);
+  }
+  bytes.resize(bytes.size() + padded(size) - size);
+}
+
+template <class Number>
+void record_writer::put(Number number) {
+  const auto at = made_.bytes_.size();
+  made_.bytes_.resize(at + sizeof number);
+  store(&made_.bytes_[at], number);
+}
+
+void record_writer::put_bytes(byte_view bytes) {
+  made_.bytes_.insert(made_.bytes_.end(), bytes.begin(), bytes.end());
+}
+
+template <class Entry>
+void record_writer::put_entries(std::span<const Entry> all) {
+  put_bytes({reinterpret_cast<const std::uint8_t*>(all.data()), all.size_bytes()});
+}
+
+void record_writer::put_message(const message& content) {
+  const auto expiration_ms = content.expiration_ms();
+  put(content.body_size());
+  put(expiration_ms.value_or(0));
+  put(static_cast<std::uint32_t>(content.properties().size()));
+  put(static_cast<std::uint8_t>(content.exchange().size()));
+  put(static_cast<std::uint8_t>(content.routing_key().size()));
+  put(static_cast<std::uint8_t>((content.persistent() ? message_persistent : 0) |
+                                (expiration_ms ? message_expires : 0)));
+  put(content.priority());
+  put_bytes(as_bytes(content.exchange()));
+  put_bytes(as_bytes(content.routing_key()));
+  put_bytes(content.properties());
+  if (content.large() == nullptr) return put_bytes(content.small_body());
+  made_.borrowed_bytes_ += content.body_size();
+  made_.borrowed_.push_back({made_.bytes_.size(), content.fork()});
+}
+
+// -- the kinds
+
+void record_writer::add_group(place synced_to) {
+  const auto r = begin(record_kind::group, 0);
+  put(synced_to.segment);
+  put(synced_to.offset);
+  end(r);
+}
+
+void record_writer::add_enqueue(std::span<const queue_place> places, const message& content) {
+  const auto r = begin(record_kind::enqueue, places.size());
+  put_entries(places);
+  put_message(content);
+  end(r);
+}
+
+void record_writer::add_settle(std::span<const queue_run> runs) {
+  const auto r = begin(record_kind::settle, runs.size());
+  put_entries(runs);
+  end(r);
+}
+
+void record_writer::add_move(std::span<const queue_run> runs, std::span<const queue_place> places,
+                             const message& content) {
+  const auto r = begin(record_kind::move, places.size(), runs.size());
+  put_entries(runs);
+  put_entries(places);
+  put_message(content);
+  end(r);
+}
+
+void record_writer::add_requeue(std::span<const queue_return> returns) {
+  const auto r = begin(record_kind::requeue, returns.size());
+  put_entries(returns);
+  end(r);
+}
+
+void record_writer::add_purge(std::uint64_t queue, sequence end_of_it,
+                              std::span<const queue_run> kept) {
+  const auto r = begin(record_kind::purge, kept.size());
+  put(queue);
+  put(end_of_it);
+  put_entries(kept);
+  end(r);
+}
+
+void record_writer::add_define(std::string_view key, std::optional<byte_view> value) {
+  const auto r = begin(record_kind::define, 0, 0, value ? define_has_value : 0);
+  put(std::uint64_t{key.size()});
+  put_bytes(as_bytes(key));
+  if (value) put_bytes(*value);
+  end(r);
+}
+
+void record_writer::add_peer_progress(const peer_progress& progress) {
+  const auto r = begin(record_kind::peer_progress, 0);
+  put(progress.peer);
+  put(progress.epoch);
+  put(progress.number);
+  end(r);
+}
+
+void record_writer::add_relocate(std::span<const queue_place> places, const message& content) {
+  const auto r = begin(record_kind::relocate, places.size());
+  put_entries(places);
+  put_message(content);
+  end(r);
+}
+
+void record_writer::add_stream_end(const stream_end& valid) {
+  const auto r = begin(record_kind::stream_end, 0);
+  put(valid.queue);
+  put(valid.offset);
+  put(valid.end.segment);
+  put(valid.end.offset);
+  end(r);
+}
+
+void record_writer::add_checkpoint(std::span<const index_state> indexes) {
+  const auto r = begin(record_kind::checkpoint, indexes.size());
+  put_entries(indexes);
+  end(r);
+}
+
+void record_writer::begin_tx() {
+  BATON_CHECK(!tx_);
+  parts_ = 0;
+  tx_ = begin(record_kind::tx, 0);
+}
+
+void record_writer::end_tx() {
+  BATON_CHECK(tx_);
+  store(&made_.bytes_[tx_->at + count_at], static_cast<std::uint32_t>(parts_));
+  end(*tx_);
+  tx_.reset();
+}
+
+}  // namespace baton::journal
