@@ -1,0 +1,91 @@
+#include "storage/journal/segment.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "storage/journal/crc32c.hpp"
+
+namespace baton::journal {
+
+namespace {
+
+constexpr std::string_view magic = "BATONSEG";
+
+// Offsets in the header.
+constexpr std::size_t version_at = 8;
+constexpr std::size_t kind_at = 12;
+constexpr std::size_t generation_at = 16;
+constexpr std::size_t queue_at = 24;
+constexpr std::size_t number_at = 32;
+constexpr std::size_t check_at = 60;
+
+template <class Number>
+void store(std::uint8_t* at, Number number) noexcept {
+  std::memcpy(at, &number, sizeof number);
+}
+
+template <class Number>
+Number load(const std::uint8_t* at) noexcept {
+  Number number;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+std::array<std::uint8_t, segment_header_size> encode(const segment_header& header) noexcept {
+  std::array<std::uint8_t, segment_header_size> made{};
+  std::copy(magic.begin(), magic.end(), made.begin());
+  store(&made[version_at], format_version);
+  store(&made[kind_at], header.kind);
+  store(&made[generation_at], header.generation);
+  store(&made[queue_at], header.queue);
+  store(&made[number_at], header.number);
+  store(&made[check_at], crc32c(byte_view{made}.first(check_at)));
+  return made;
+}
+
+result<segment_header> read_segment_header(byte_view file) {
+  if (file.size() < segment_header_size || !as_text(file).starts_with(magic))
+    return failure{error{"is no segment of a journal"}};
+  // The version comes first: a later one may have another header.
+  if (const auto version = load<std::uint32_t>(&file[version_at]); version != format_version)
+    return failure{error{"has format version " + std::to_string(version) +
+                         "; this program knows version " + std::to_string(format_version)}};
+  if (crc32c(file.first(check_at)) != load<std::uint32_t>(&file[check_at]))
+    return failure{error{"has a damaged header"}};
+  segment_header made;
+  made.kind = load<segment_kind>(&file[kind_at]);
+  made.generation = load<std::uint64_t>(&file[generation_at]);
+  made.queue = load<std::uint64_t>(&file[queue_at]);
+  made.number = load<std::uint32_t>(&file[number_at]);
+  if (made.kind < segment_kind::journal || made.kind > segment_kind::overflow)
+    return failure{error{"is a segment of kind " +
+                         std::to_string(static_cast<std::uint32_t>(made.kind)) +
+                         ", which this version does not know"}};
+  return made;
+}
+
+std::optional<segment_scan::found> segment_scan::next() noexcept {
+  const auto frame = read_frame(left(), seal_);
+  if (!frame) {
+    problem_ = frame.reason();
+    return std::nullopt;
+  }
+  const found here{offset_, *frame};
+  const auto next = std::min(offset_ + padded(frame->size()), file_.size());
+  offset_ = static_cast<std::uint32_t>(next);
+  return here;
+}
+
+bool segment_scan::skip_damage() noexcept {
+  while (file_.size() - offset_ > record_alignment) {
+    offset_ += record_alignment;
+    if (read_frame(left(), seal_)) return true;
+  }
+  return false;
+}
+
+}  // namespace baton::journal

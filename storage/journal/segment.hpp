@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "config/result.hpp"
+#include "storage/byte_view.hpp"
+#include "storage/journal/record.hpp"
+
+/// One file of the log: a header, then records. storage/README.md has the bytes.
+namespace baton::journal {
+
+constexpr std::uint32_t format_version = 1;
+constexpr std::size_t segment_header_size = 64;
+
+enum class segment_kind : std::uint32_t {
+  journal = 1,
+  stream = 2,    ///< of one stream alone
+  overflow = 3,  ///< transient messages that memory has no place for; worthless after a restart
+};
+
+struct segment_header {
+  segment_kind kind = segment_kind::journal;
+  /// Another one each time a file is used, so that what it held before never passes for records.
+  std::uint64_t generation = 0;
+  std::uint32_t number = 0;  ///< of the segment, see `place`
+  std::uint64_t queue = 0;   ///< of a stream
+
+  friend bool operator==(const segment_header&, const segment_header&) = default;
+};
+
+std::array<std::uint8_t, segment_header_size> encode(const segment_header& header) noexcept;
+
+/// The header at the front of a file. An error says what the file is instead: of another program,
+/// of a later version of this one, or damaged.
+result<segment_header> read_segment_header(byte_view file);
+
+/// Walks through the records of one segment.
+class segment_scan {
+public:
+  struct found {
+    std::uint32_t offset = 0;
+    byte_view frame;
+  };
+
+  /// `file`: the whole segment, header included, as it was read; it outlives the scan.
+  segment_scan(byte_view file, const segment_header& header) noexcept
+      : file_{file}, seal_{seal_of(header.generation)} {}
+
+  /// The next record that is whole; nothing at the end of what was written, or of what was written
+  /// soundly: then `problem()` says which, and `offset()` where.
+  std::optional<found> next() noexcept;
+
+  std::uint32_t offset() const noexcept { return offset_; }
+  frame_problem problem() const noexcept { return problem_; }
+
+  /// After a broken record: goes to the next one that is whole. False: there is none.
+  bool skip_damage() noexcept;
+
+private:
+  byte_view left() const noexcept { return file_.subspan(offset_); }
+
+  byte_view file_;
+  std::uint32_t seal_;
+  std::uint32_t offset_ = segment_header_size;
+  frame_problem problem_ = frame_problem::none_here;
+};
+
+}  // namespace baton::journal
