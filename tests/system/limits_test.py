@@ -2,9 +2,11 @@
 
 import socket
 import struct
+import threading
 import unittest
 
-from amqp import ACK, CHANNEL_OPEN, CLOSE, CLOSE_OK, QOS, Client, method, shortstr
+from amqp import (ACK, BLOCKED, CHANNEL_OPEN, CLOSE, CLOSE_OK, QOS, Client, method, publish,
+                  shortstr)
 from node import Node
 
 
@@ -101,6 +103,19 @@ class LimitsTest(unittest.TestCase):
                 text, "CONNECTION_FORCED - broker forced connection closure with reason 'shutdown'")
             client.socket.sendall(method(0, CLOSE_OK))
             client.close()
+            self.assertEqual(node.wait(10), 0)
+
+    def test_sigterm_need_not_wait_for_a_client_whose_publishes_wait(self):
+        with Node('[node]\nmemory = "16MiB"\n') as node, Client(node.port) as client:
+            client.declare("heap")
+            block = publish(1, "heap", b"x" * 100_000) * 400
+            sender = threading.Thread(target=client.socket.sendall, args=(block,))
+            sender.start()
+            client.wait_for(BLOCKED)
+            node._process.terminate()
+            client.wait_for(CLOSE)
+            sender.join()  # it is read again, to no effect
+            client.socket.sendall(method(0, CLOSE_OK))
             self.assertEqual(node.wait(10), 0)
 
     def test_systemd_hears_that_the_node_is_ready(self):

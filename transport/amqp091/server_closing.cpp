@@ -77,6 +77,9 @@ void server_connection::close_channel(channel_number channel, const protocol_err
 void server_connection::close_connection(const protocol_error& error) {
   if (phase_ >= phase::close_requested) return;
   encode_close<methods::connection_close>(out_, 0, error);
+  // Nothing of it will be handled, and while it is full the owner may read nothing: no close-ok.
+  for (auto& [number, channel] : channels_) drop_reserve(channel);
+  held_channels_.clear();
   if (phase_ == phase::close_deferred) {  // the client's own close crosses ours
     encode_method(out_, 0, methods::connection_close_ok{});
     phase_ = phase::over;

@@ -89,7 +89,8 @@ bool server_connection::replay_channel(channel_number number) {
   std::size_t at = begin;
   replay_frames(number, frames, at);
   channel = find(number);
-  if (channel == nullptr || channel->phase != channel_phase::open) {
+  if (channel == nullptr || channel->phase != channel_phase::open ||
+      phase_ > phase::close_deferred) {
     reserve_used_ -= frames.size() - at;
   } else if (at < frames.size()) {
     channel->reserve = std::move(frames);

@@ -272,6 +272,22 @@ TEST_CASE("a fault found in the replay closes as if it had just come", "[amqp091
   CHECK(server.answers().starts_with("0 connection.close 504"));
 }
 
+TEST_CASE("a connection that is being closed keeps nothing that was held", "[amqp091]") {
+  holding_fixture server;
+  server.feed(frames{}.publish(1, "a", "one").publish(2, "b", "two"));
+  SECTION("from outside") {
+    server.machine.close_connection({reply_code::connection_forced, "shutdown", 0, 0});
+  }
+  SECTION("during the replay, by a fault in what was held") {
+    server.feed(frames{}.method(1, methods::channel_open{}).publish(1, "c", "more"));
+    server.machine.hold_publishes(false);
+  }
+  CHECK(server.machine.reserve_used() == 0);
+  server.machine.hold_publishes(true);
+  server.feed(frames{}.publish(1, "a", "one"));
+  CHECK(server.machine.reserve_used() == 0);
+}
+
 TEST_CASE("the reserve is bounded by what is held, however often it is refilled", "[amqp091]") {
   holding_fixture server;
   const auto one = frames{}.publish(1, "k", std::string(100, 'x'));
