@@ -9,6 +9,7 @@
 #include "actors/connection/publish_properties.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/publish_outbox.hpp"
+#include "actors/queue/queue_allowance.hpp"
 #include "actors/runtime/runtime.hpp"
 #include "actors/support/blocking_worker.hpp"
 #include "actors/support/login.hpp"
@@ -70,8 +71,11 @@ public:
     return memory_account::total() <
            high_mark_bytes() / 10 * 9 + reserved_bytes.load(std::memory_order_relaxed);
   }
-  std::uint64_t queue_share_bytes() const noexcept {
-    return configured_.node.queue_share.of(configured_.node.memory).value;
+  /// Queues that are not consumed from come to rest below five sixths of the high mark, half of the
+  /// budget unless said: before all publishers have to wait.
+  queue_allowance allowance_of_a_queue() const noexcept {
+    return {configured_.node.queue_share.of(configured_.node.memory).value,
+            high_mark_bytes() / 6 * 5};
   }
 
   /// Bytes of messages whose bodies are still arriving, of all connections.

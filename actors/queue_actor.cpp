@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "storage/memory_account.hpp"
+
 namespace baton {
 
 namespace {
@@ -12,6 +14,9 @@ namespace {
 // do not take.
 constexpr std::uint64_t pace_backlog = 4096;  // messages
 constexpr std::chrono::milliseconds pace_patience{20};
+
+// How often the queue looks whether publishers whose credit it keeps back may go on.
+constexpr std::chrono::milliseconds debts_interval{20};
 
 // How many messages may arrive before they are handed out, whatever else waits in the mailbox.
 constexpr std::size_t dispatch_at = 512;
@@ -35,18 +40,16 @@ std::uint16_t code_of(queue_refusal why) {
 
 }  // namespace
 
-queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry, std::uint64_t share,
-                         topology_ref topology)
+queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry,
+                         queue_allowance allowance, topology_ref topology)
     : actor_of{config},
       entry_{entry.id,       entry.vhost,   entry.vhost_name,        entry.name,
              entry.declared, entry.durable, entry.owner.has_value(), entry.auto_delete},
-      share_{share},
+      allowance_{allowance},
       topology_{std::move(topology)},
       core_{{entry.arguments, entry.auto_delete}, now()},
       timer_{*this, [this] { on_due(); }},
-      pace_timer_{*this, [this] { pay_debts(); }} {
-  core_.set_share(share);
-}
+      debts_timer_{*this, [this] { pay_debts(); }} {}
 
 queue_core::moment queue_actor::now() const {
   return std::chrono::duration_cast<queue_core::moment>(home().now().time_since_epoch());
@@ -67,7 +70,7 @@ void queue_actor::handle(publish& request) {
     request.done.owner().refused(request.done.channel(), request.done.incarnation(),
                                  std::move(sequences));
   }
-  if (core_.over_share())
+  if (core_.held_bytes() >= allowance_.bytes(memory_account::total()))
     debts_.push_back(std::move(request.done).release_owing(credit_state::withheld));
   else if (consumers_catch_up())
     paced_.push_back(std::move(request.done).release_owing(credit_state::paced));
@@ -119,12 +122,12 @@ bool queue_actor::consumers_catch_up() const {
 void queue_actor::pay_debts() {
   // Three quarters: publishers that are let go one message at a time would cost more than they
   // bring.
-  if (!debts_.empty() && core_.statistics().held_bytes * 4 <= share_ * 3) debts_.clear();
-  if (paced_.empty()) return;
-  if (!consumers_catch_up())
-    paced_.clear();
-  else if (!pace_timer_.is_armed())
-    pace_timer_.arm(pace_patience);
+  if (!debts_.empty() && core_.held_bytes() <= allowance_.bytes(memory_account::total()) / 4 * 3)
+    debts_.clear();
+  if (!consumers_catch_up()) paced_.clear();
+  // Other queues may let go of memory, and consumers of their haste, without a word to this one.
+  if (!(debts_.empty() && paced_.empty()) && !debts_timer_.is_armed())
+    debts_timer_.arm(debts_interval);
 }
 
 void queue_actor::handle(subscribe& request) {
@@ -272,7 +275,7 @@ void queue_actor::on_start() { arm_timer(); }
 void queue_actor::on_exit() {
   timer_.cancel();
   subscriptions_.clear();
-  pace_timer_.cancel();
+  debts_timer_.cancel();
   debts_.clear();
   paced_.clear();
   topology_ = {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/interfaces.hpp"
+#include "actors/queue/queue_allowance.hpp"
 #include "actors/queue/queue_core.hpp"
 #include "actors/runtime/actor_of.hpp"
 #include "actors/runtime/timer.hpp"
@@ -17,8 +18,8 @@ namespace baton {
 /// sends itself `dispatch_now`, once, behind what already waits in its mailbox.
 class queue_actor final : public actor_of<queue_actor, queue_ref> {
 public:
-  /// `share`: of the memory budget, in bytes; at it, publishers wait.
-  queue_actor(caf::actor_config& config, const queue_entry& entry, std::uint64_t share,
+  /// `allowance`: when it is used up, publishers wait.
+  queue_actor(caf::actor_config& config, const queue_entry& entry, queue_allowance allowance,
               topology_ref topology);
 
   void handle(publish& request);
@@ -75,18 +76,18 @@ private:
   };
 
   const identity entry_;
-  std::uint64_t share_;
+  const queue_allowance allowance_;
   topology_ref topology_;
   queue_core core_;
   std::vector<subscription> subscriptions_;  // few: found by a walk from the last one found
   mutable std::size_t last_found_ = 0;
-  std::vector<credit_debt> debts_;  // to publishers who wait, at the share of memory
+  std::vector<credit_debt> debts_;  // to publishers who wait, while its allowance is used up
   std::vector<credit_debt> paced_;  // to publishers who wait for the consumers' sockets
   steady_time last_grant_{};
   bool dispatch_wanted_ = false;
   std::size_t undispatched_ = 0;  // messages since the last dispatch
   timer timer_;
-  timer pace_timer_;
+  timer debts_timer_;
   queue_core::moment armed_for_ = queue_core::never;
 };
 

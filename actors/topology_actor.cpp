@@ -104,7 +104,7 @@ defined topology_actor::apply(const define& request) {
 topology_core::make_target topology_actor::make_queue(loop& home) {
   return [this, &home](const queue_entry& entry) {
     return std::make_shared<queue_endpoint>(
-        baton::spawn<queue_actor>(home, entry, node_.queue_share_bytes(), topology_ref{self()}));
+        baton::spawn<queue_actor>(home, entry, node_.allowance_of_a_queue(), topology_ref{self()}));
   };
 }
 

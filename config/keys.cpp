@@ -123,9 +123,8 @@ const std::vector<key<node_settings>>& keys_of() {
       {"memory", &s::memory, "The budget for everything that the node holds in memory.",
        within(16_MiB, 65536_GiB)},
       {"queue_share", &s::queue_share,
-       "Of `memory`: a queue that holds this much makes its own publishers wait. Unless set, at "
-       "most "
-       "`high_mark`.",
+       "Of `memory`: a queue that holds this much makes its own publishers wait; less, where "
+       "others hold much. Unless set, at most `high_mark`.",
        within(percent{1}, percent{100})},
       {"high_mark", &s::high_mark,
        "Of `memory`: when this much is in use all publishers wait, and consumers go on.",

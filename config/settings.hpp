@@ -38,7 +38,7 @@ struct node_settings {
   std::uint32_t loops = 0;  ///< threads that run actors and sockets; 0: one a core
   baton::placement placement = placement::together;
   byte_count memory = 1_GiB;  ///< budget for everything that the node holds
-  percent queue_share{25};    ///< of `memory`: at it, a queue makes its own publishers wait
+  percent queue_share{25};    ///< of `memory`: at it at the latest, a queue's publishers wait
   percent high_mark{60};      ///< of `memory`: at it, all publishers wait; consumers go on
   std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< at stop, for clients
   std::string product = "Baton";  ///< `product` in server properties; some clients want "RabbitMQ"

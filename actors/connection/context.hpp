@@ -76,14 +76,17 @@ struct connection_context {
   }
 
   /// Whether the body of a message of this size may begin to arrive; bounded for the connection and
-  /// for the node, which a single message may always overdraw.
+  /// for the node, which a single message may always overdraw. As much as its reserve may hold
+  /// costs a connection no more than waiting would, so that need not wait for others' bodies, which
+  /// may never be complete.
   bool admit_incomplete(std::uint64_t size) noexcept {
+    const bool small = incomplete + size <= limits().publish_reserve.value;
     const auto fits = [&](std::uint64_t held, byte_count limit) {
       return held == 0 || held + size <= limit.value;
     };
-    if (!fits(incomplete, limits().max_incomplete_per_connection) ||
-        !fits(node.incomplete_bytes.load(std::memory_order_relaxed),
-              limits().max_incomplete_per_node))
+    if (!small && (!fits(incomplete, limits().max_incomplete_per_connection) ||
+                   !fits(node.incomplete_bytes.load(std::memory_order_relaxed),
+                         limits().max_incomplete_per_node)))
       return false;
     incomplete += size;
     node.incomplete_bytes.fetch_add(size, std::memory_order_relaxed);

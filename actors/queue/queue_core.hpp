@@ -149,9 +149,8 @@ public:
 
   // -- Memory -------------------------------------------------------------------------------------
 
-  /// The share of the memory budget from which on its publishers wait; 0: no limit.
-  void set_share(std::uint64_t bytes) noexcept { share_ = bytes; }
-  bool over_share() const noexcept { return share_ > 0 && totals_.held_bytes >= share_; }
+  /// Footprint of all messages that it has, leased ones included.
+  std::uint64_t held_bytes() const noexcept { return totals_.held_bytes; }
 
   /// Looks at the next `chunks` x 64 slots, around and around, and copies ready messages out of
   /// slabs that mostly hold what is gone. Returns the bytes that it expects to have freed. A queue
@@ -222,7 +221,6 @@ private:
   std::vector<consumer_table::index> takers_;  // those with an open batch
   std::vector<departed_message> departed_;
 
-  std::uint64_t share_ = 0;
   std::uint64_t repack_at_ = 0;      // number of the next chunk to look at
   std::uint64_t not_looked_at_ = 0;  // messages published since
   moment last_use_;
