@@ -15,6 +15,7 @@ OPEN, OPEN_OK, CLOSE, CLOSE_OK = (10, 40), (10, 41), (10, 50), (10, 51)
 BLOCKED, UNBLOCKED = (10, 60), (10, 61)
 CHANNEL_OPEN, CHANNEL_OPEN_OK, CHANNEL_CLOSE = (20, 10), (20, 11), (20, 40)
 QUEUE_DECLARE, QUEUE_DECLARE_OK = (50, 10), (50, 11)
+PURGE, PURGE_OK = (50, 30), (50, 31)
 QOS, QOS_OK, CONSUME, CONSUME_OK = (60, 10), (60, 11), (60, 20), (60, 21)
 PUBLISH, DELIVER, GET, GET_OK, GET_EMPTY = (60, 40), (60, 60), (60, 70), (60, 71), (60, 72)
 ACK = (60, 80)
@@ -50,6 +51,7 @@ def publish(channel, queue, body, size=None):
 class Client:
     def __init__(self, port, handshake=True, timeout_s=20):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._in = b""
         if handshake:
             self.open()

@@ -6,8 +6,8 @@ import struct
 import threading
 import unittest
 
-from amqp import (ACK, BLOCKED, CONFIRM_SELECT, CONFIRM_SELECT_OK, DELIVER, GET, GET_EMPTY, UNBLOCKED,
-                  Client, method, publish, shortstr)
+from amqp import (ACK, BLOCKED, CONFIRM_SELECT, CONFIRM_SELECT_OK, DELIVER, GET, GET_EMPTY, GET_OK,
+                  PURGE, QOS, QOS_OK, UNBLOCKED, Client, method, publish, shortstr)
 from node import Node
 
 MIB = 1 << 20
@@ -36,6 +36,10 @@ def flood(client, block, until=None, timeout_s=3, stop=None):
         rest = rest[n:] if n < len(rest) else memoryview(block)
     client.unsent = bytes(rest) if len(rest) < len(block) else b""
     return sent
+
+
+def clients(node, count):
+    return [Client(node.port) for _ in range(count)]
 
 
 class MemoryTest(unittest.TestCase):
@@ -114,17 +118,72 @@ class MemoryTest(unittest.TestCase):
             client.expect(GET_EMPTY)
 
     def test_halves_of_large_messages_cost_what_has_arrived_and_block_nobody(self):
-        with Node(CONFIG) as node, Client(node.port) as client:
+        with Node(CONFIG + '[limits]\nmax_message_size = "48MiB"\n') as node:
+            # The first announces all that may be incomplete at a time; the others wait for it.
+            client, *halves = clients(node, 5)
             client.declare("q")
-            halves = [Client(node.port) for _ in range(4)]
             for half in halves:
-                flood(half, publish(1, "q", b"x" * MIB, size=128 * MIB), until=1 * MIB, timeout_s=1)
+                flood(half, publish(1, "q", b"x" * MIB, size=48 * MIB), until=1 * MIB, timeout_s=1)
             self.assertLess(self.peak(node), 64 * MIB)
-            client.socket.sendall(publish(1, "q", b"small"))
-            client.send(1, GET, b"\0\0", shortstr("q"), b"\1")
-            self.assertNotEqual(client.read_method()[0], GET_EMPTY)
+            for size in (5, 100_000, 900_000):
+                self.pass_on(client, "q", b"x" * size, times=3)
             for half in halves:
                 half.close()
+            self.pass_on(client, "q", b"x" * 2 * MIB)
+            client.close()
+
+    def test_half_of_a_large_message_costs_half_of_it(self):
+        with Node('[node]\nmemory = "256MiB"\n[limits]\nmax_message_size = "128MiB"\n') as node:
+            with Client(node.port) as half, Client(node.port) as client:
+                client.declare("q")
+                half.socket.sendall(publish(1, "q", b"x" * 64 * MIB, size=128 * MIB))
+                self.pass_on(client, "q", b"small", times=1000)
+                self.assertLess(self.peak(node), 128 * MIB)
+
+    def test_clients_that_fill_many_queues_leave_room_for_those_whose_messages_are_consumed(self):
+        with Node(CONFIG) as node:
+            client, *hoarders = clients(node, 9)
+            client.declare("q")
+            for i, hoarder in enumerate(hoarders):
+                hoarder.declare(f"heap-{i}")
+            for i, hoarder in enumerate(hoarders):
+                flood(hoarder, publish(1, f"heap-{i}", b"x" * 1000) * 100, timeout_s=1)
+            for hoarder in hoarders:
+                hoarder.wait_for(BLOCKED)
+            self.pass_on(client, "q", b"x" * 1000, times=1000)
+            self.assertLess(self.peak(node), BOUND)
+            # What one queue lets go of, others may take that hold less than that.
+            client.send(1, PURGE, b"\0\0", shortstr("heap-0"), b"\0")
+            for hoarder in hoarders[4:]:
+                hoarder.wait_for(UNBLOCKED)
+            for one in (client, *hoarders):
+                one.close()
+
+    def test_a_publisher_ten_times_faster_than_its_consumer_waits_for_it(self):
+        with Node(CONFIG) as node, Client(node.port) as client, Client(node.port) as slow:
+            client.declare("heap")
+            slow.send(1, QOS, struct.pack(">IHB", 0, 100, 0))
+            slow.expect(QOS_OK)
+            slow.consume("heap")
+            stop = threading.Event()
+            block = publish(1, "heap", b"x" * 1000) * 100
+            sender = threading.Thread(target=flood, args=(client, block), kwargs={"stop": stop})
+            sender.start()
+            # One window is acknowledged for each ten that come in, at first; then as many come as go.
+            for tag in range(1, 20_000):
+                self.assertEqual(slow.read_method()[0], DELIVER)
+                if tag % 100 == 0:
+                    slow.send(1, ACK, struct.pack(">QB", tag, 1))
+            self.assertLess(self.peak(node), BOUND)
+            stop.set()
+            sender.join()
+
+    def pass_on(self, client, queue, body, times=1):
+        """Publishes to an empty queue and gets it back, again and again."""
+        for _ in range(times):
+            client.socket.sendall(publish(1, queue, body)
+                                  + method(1, GET, b"\0\0", shortstr(queue), b"\1"))
+            client.expect(GET_OK)
 
 
 if __name__ == "__main__":
