@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "config/simulation_random.hpp"
 #include "tests/simulation/model.hpp"
 #include "transport/amqp091/client_connection.hpp"
 #include "transport/net/reactor.hpp"
-#include "transport/net/simulation_random.hpp"
 
 namespace baton::simulation {
 

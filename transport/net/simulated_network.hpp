@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "config/simulation_random.hpp"
 #include "transport/net/reactor.hpp"
-#include "transport/net/simulation_random.hpp"
 
 namespace baton {
 
