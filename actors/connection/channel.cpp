@@ -67,12 +67,18 @@ void amqp_channel::close() {
   if (!reply_to_.empty())
     context_.node.topology.send(define{
         context_.who(), reply_name{context_.vhost, std::exchange(reply_to_, {}), {}}, nullptr, {}});
-  for (auto& c : consumers_) c->face().sink_gone();
-  context_.consumers -= consumers_.size();
+  if (!unwritten_.empty()) std::erase(context_.unwritten, this);
+  unwritten_.clear();
+  tags_.clear();
+  for (auto& c : consumers_) {
+    c->face().sink_gone();
+    context_.consumers.erase(c->id);
+  }
   consumers_.clear();
   for (auto& h : holders_)
     if (h.queue) h.queue.send(abandon{h.id});
   holders_.clear();
+  free_holders_.clear();
   deleting_ = {};
   on_defined_ = nullptr;
   on_counts_ = nullptr;

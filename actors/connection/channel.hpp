@@ -124,6 +124,7 @@ private:
     std::uint64_t in_output = 0;  // footprint of deliveries that the socket has not taken
     std::uint64_t delivered = 0;
 
+    static consumer_id id_of(const std::unique_ptr<consumer>& c) noexcept { return c->id; }
     consumer_actor& face() const { return static_cast<consumer_actor&>(*actor.actor()); }
   };
   /// A publish that was checked and routed, before it is on its way.
@@ -153,8 +154,10 @@ private:
   bool transaction_fits(std::uint64_t more_bytes);
 
   // consuming
+  std::vector<std::unique_ptr<consumer>>::const_iterator place_of(consumer_id which) const noexcept;
   consumer* find(consumer_id which) const noexcept;
   consumer* find(std::string_view tag) const noexcept;
+  void add_consumer(std::unique_ptr<consumer> started);
   std::uint32_t take_holder(holder made);
   void drop_holder_if_done(std::uint32_t index);
   template <class Method>
@@ -216,10 +219,13 @@ private:
   prefetch_windows::changes demands_;
   std::uint64_t fetched_ = 0;  // messages of basic.get that are not settled
   std::vector<holder> holders_;
-  std::vector<std::unique_ptr<consumer>> consumers_;
-  bool starting_ = false;   // a consumer waits for its queue's word
-  bool narrowing_ = false;  // a basic.qos waits for what queues may still hand out
-  std::string reply_to_;    // the name that direct replies come under; empty: none
+  std::vector<std::uint32_t> free_holders_;           // places of holders_ that nobody has
+  std::vector<std::unique_ptr<consumer>> consumers_;  // sorted by id
+  std::unordered_map<std::string_view, consumer*> tags_;
+  std::vector<consumer*> unwritten_;  // those with something in the output
+  bool starting_ = false;             // a consumer waits for its queue's word
+  bool narrowing_ = false;            // a basic.qos waits for what queues may still hand out
+  std::string reply_to_;              // the name that direct replies come under; empty: none
 
   // definitions
   std::string last_queue_;

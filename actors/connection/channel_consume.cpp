@@ -22,28 +22,44 @@ std::string type_of(const amqp091::encoded_value& value) {
 
 // ---- books
 
+std::vector<std::unique_ptr<amqp_channel::consumer>>::const_iterator amqp_channel::place_of(
+    consumer_id which) const noexcept {
+  const auto at = std::ranges::lower_bound(consumers_, which, {}, &consumer::id_of);
+  return at != consumers_.end() && (*at)->id == which ? at : consumers_.end();
+}
+
 amqp_channel::consumer* amqp_channel::find(consumer_id which) const noexcept {
-  for (const auto& c : consumers_)
-    if (c->id == which) return c.get();
-  return nullptr;
+  const auto at = place_of(which);
+  return at == consumers_.end() ? nullptr : at->get();
 }
 
 amqp_channel::consumer* amqp_channel::find(std::string_view tag) const noexcept {
-  for (const auto& c : consumers_)
-    if (c->tag == tag) return c.get();
-  return nullptr;
+  const auto at = tags_.find(tag);
+  return at == tags_.end() ? nullptr : at->second;
+}
+
+void amqp_channel::add_consumer(std::unique_ptr<consumer> started) {
+  context_.consumers.emplace(started->id, this);
+  tags_.emplace(started->tag, started.get());
+  consumers_.push_back(std::move(started));  // ids only grow: still sorted
 }
 
 std::uint32_t amqp_channel::take_holder(holder made) {
-  auto free = std::ranges::find_if(holders_, [](const holder& h) { return h.id == consumer_id{}; });
-  if (free == holders_.end()) free = holders_.emplace(holders_.end());
-  *free = std::move(made);
-  return static_cast<std::uint32_t>(free - holders_.begin());
+  if (free_holders_.empty()) {
+    holders_.push_back(std::move(made));
+    return static_cast<std::uint32_t>(holders_.size() - 1);
+  }
+  const auto index = free_holders_.back();
+  free_holders_.pop_back();
+  holders_[index] = std::move(made);
+  return index;
 }
 
 void amqp_channel::drop_holder_if_done(std::uint32_t index) {
   auto& h = holders_[index];
-  if (h.unsettled == 0 && !h.subscribed && !h.fetching) h = {};
+  if (h.unsettled > 0 || h.subscribed || h.fetching || h.id == consumer_id{}) return;
+  h = {};
+  free_holders_.push_back(index);
 }
 
 // ---- subscriptions
@@ -59,7 +75,7 @@ void amqp_channel::on(const methods::basic_consume& asked) {
   if (!name) return;
   const auto* queue = find_queue<methods::basic_consume>(*name, permission::read);
   if (queue == nullptr) return;
-  if (context_.consumers >= context_.limits().max_consumers_per_connection)
+  if (context_.consumers.size() >= context_.limits().max_consumers_per_connection)
     return raise<methods::basic_consume>(
         reply_code::resource_error,
         "a connection may have " + std::to_string(context_.limits().max_consumers_per_connection) +
@@ -107,8 +123,7 @@ void amqp_channel::start_consumer(const methods::basic_consume& asked, const que
   wait();
   starting_ = true;
   queue.send(subscribe{started->id, started->actor, options});
-  ++context_.consumers;
-  consumers_.push_back(std::move(started));
+  add_consumer(std::move(started));
 }
 
 void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
@@ -133,8 +148,7 @@ void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
   reply_to_ = generated_name(direct_reply_prefix);
   publish_ref to = started->actor;
   auto id = started->id;
-  ++context_.consumers;
-  consumers_.push_back(std::move(started));
+  add_consumer(std::move(started));
   wait();
   on_defined_ = [this, id](defined&) {
     if (const auto* c = find(id); c != nullptr && !c->no_wait)
@@ -209,15 +223,17 @@ void amqp_channel::tell_cancelled(const std::string& tag) {
 }
 
 void amqp_channel::remove_consumer(consumer_id which) {
-  auto at = std::ranges::find_if(consumers_, [&](const auto& c) { return c->id == which; });
+  const auto at = place_of(which);
   if (at == consumers_.end()) return;
   auto& c = **at;
   windows_.remove(which, demands_);
   holders_[c.holder].subscribed = false;
   drop_holder_if_done(c.holder);
   c.face().sink_gone();
+  if (c.in_output > 0) std::erase(unwritten_, &c);
+  tags_.erase(c.tag);
   consumers_.erase(at);
-  --context_.consumers;
+  context_.consumers.erase(which);
   tell_demands();
 }
 
@@ -233,6 +249,10 @@ void amqp_channel::deliver(consumer_id to, lease_batch leases) {
     encode_delivery(*c, tag, l);
   }
   if (!c->no_ack) holders_[c->holder].unsettled += count;
+  if (c->in_output == 0 && bytes > 0) {
+    if (unwritten_.empty()) context_.unwritten.push_back(this);
+    unwritten_.push_back(c);
+  }
   c->in_output += bytes;
   c->delivered += count;
   context_.delivered += count;
@@ -253,8 +273,8 @@ void amqp_channel::deliver_reply(consumer_id to, batch messages) {
 }
 
 void amqp_channel::output_written() {
-  for (auto& c : consumers_)
-    if (c->in_output > 0) c->face().left(std::exchange(c->in_output, 0));
+  for (auto* c : unwritten_) c->face().left(std::exchange(c->in_output, 0));
+  unwritten_.clear();
 }
 
 // ---- basic.get

@@ -137,8 +137,8 @@ void connection_actor::look_at_credit() {
   const bool spent = context_.in_flight >= limits.publish_credit.value;
   // Out of credit for a moment, and nothing but publishes to come: whoever only publishes is best
   // left in the kernel's buffers.
-  const bool only_publishes = context_.consumers == 0 && !has_unsettled();
-  const bool breather = spent && !waiting_for_memory_ && runs_withheld_ == 0 && only_publishes;
+  const bool breather = spent && !waiting_for_memory_ && runs_withheld_ == 0 &&
+                        context_.consumers.empty() && !has_unsettled();
   const bool hold = waiting_for_memory_ || (spent && !breather) || admission_.is_armed();
   if (hold != machine_.publishes_held()) machine_.hold_publishes(hold);
 
@@ -222,7 +222,8 @@ void connection_actor::write_output() {
   const auto before = output_.total_written();
   switch (output_.flush(*socket_)) {
     case io_status::ok:
-      for (auto& [number, channel] : channels_) channel->output_written();
+      for (auto* channel : context_.unwritten) channel->output_written();
+      context_.unwritten.clear();
       break;
     case io_status::would_block:
       socket_->notify_writable();

@@ -142,9 +142,8 @@ amqp_channel* connection_actor::channel_of(std::uint64_t ticket) {
 
 amqp_channel* connection_actor::channel_of(consumer_id which) {
   if (last_channel_ != nullptr && last_channel_->knows(which)) return last_channel_;
-  for (auto& [number, channel] : channels_)
-    if (channel->knows(which)) return channel.get();
-  return nullptr;
+  const auto at = context_.consumers.find(which);
+  return at == context_.consumers.end() ? nullptr : at->second;
 }
 
 void connection_actor::publish(amqp091::channel_number number,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "actors/connection/output.hpp"
@@ -49,7 +50,8 @@ struct connection_context {
   std::uint64_t incomplete = 0;  // announced sizes of the bodies that are still arriving
   std::uint64_t published = 0;   // messages, since the connection was opened
   std::uint64_t delivered = 0;
-  std::size_t consumers = 0;
+  /// Of all AMQP channels, with the one that each is on.
+  std::unordered_map<consumer_id, amqp_channel*> consumers;
   /// A message was published since the last look at memory.
   bool publishes = false;
 
@@ -61,6 +63,8 @@ struct connection_context {
     if (to_flush.empty() || to_flush.back() != &channel) to_flush.push_back(&channel);
   }
   std::vector<amqp_channel*> to_flush;
+  /// Channels whose deliveries the socket has not taken yet, each once.
+  std::vector<amqp_channel*> unwritten;
 
   const limit_settings& limits() const noexcept { return node.configured().limits; }
   requester who() const { return {user, id}; }
