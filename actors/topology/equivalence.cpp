@@ -19,9 +19,9 @@ refusal inequivalent(std::string_view argument, std::string_view resource,
                                             .append(current)};
 }
 
-std::string quoted(std::string_view text) { return std::string{"'"}.append(text).append("'"); }
+std::string in_quotes(std::string_view text) { return std::string{"'"}.append(text).append("'"); }
 
-std::string quoted(bool flag) { return flag ? "'true'" : "'false'"; }
+std::string in_quotes(bool flag) { return flag ? "'true'" : "'false'"; }
 
 /// An argument that only one side has.
 std::string with_type(const field_value* value) {
@@ -36,8 +36,8 @@ std::optional<refusal> compare_argument(const field_table& present, const field_
   if (current == nullptr || received == nullptr)
     return inequivalent(name, resource, with_type(received), with_type(current));
   if (*current == *received) return std::nullopt;
-  return inequivalent(name, resource, quoted(amqp091::value_text(*received)),
-                      quoted(amqp091::value_text(*current)));
+  return inequivalent(name, resource, in_quotes(amqp091::value_text(*received)),
+                      in_quotes(amqp091::value_text(*current)));
 }
 
 refusal locked(const queue_entry& queue) {
@@ -67,10 +67,10 @@ std::optional<refusal> check_equivalence(const queue_entry& present, const queue
   if (present.owner != owner) return locked(present);  // also a shared one that is wanted alone
   const std::string resource = queue_text(present.name, present.vhost_name);
   if (!owner && present.durable != asked.durable)
-    return inequivalent("durable", resource, quoted(asked.durable), quoted(present.durable));
+    return inequivalent("durable", resource, in_quotes(asked.durable), in_quotes(present.durable));
   if (present.auto_delete != asked.auto_delete)
-    return inequivalent("auto_delete", resource, quoted(asked.auto_delete),
-                        quoted(present.auto_delete));
+    return inequivalent("auto_delete", resource, in_quotes(asked.auto_delete),
+                        in_quotes(present.auto_delete));
   for (std::string_view name : known_queue_arguments()) {
     if (name == "x-queue-type" && is_classic(present.declared) && is_classic(asked.arguments))
       continue;
@@ -85,15 +85,16 @@ std::optional<refusal> check_equivalence(const exchange_definition& present,
                                          std::string_view vhost) {
   const std::string resource = exchange_text(present.name, vhost);
   if (to_string(present.type) != asked.type)
-    return inequivalent("type", resource, quoted(std::string_view{asked.type}),
-                        quoted(to_string(present.type)));
+    return inequivalent("type", resource, in_quotes(std::string_view{asked.type}),
+                        in_quotes(to_string(present.type)));
   if (present.durable != asked.durable)
-    return inequivalent("durable", resource, quoted(asked.durable), quoted(present.durable));
+    return inequivalent("durable", resource, in_quotes(asked.durable), in_quotes(present.durable));
   if (present.auto_delete != asked.auto_delete)
-    return inequivalent("auto_delete", resource, quoted(asked.auto_delete),
-                        quoted(present.auto_delete));
+    return inequivalent("auto_delete", resource, in_quotes(asked.auto_delete),
+                        in_quotes(present.auto_delete));
   if (present.internal != asked.internal)
-    return inequivalent("internal", resource, quoted(asked.internal), quoted(present.internal));
+    return inequivalent("internal", resource, in_quotes(asked.internal),
+                        in_quotes(present.internal));
   for (std::string_view name : known_exchange_arguments())
     if (auto different = compare_argument(present.declared, asked.arguments, name, resource))
       return different;

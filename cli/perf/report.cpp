@@ -42,7 +42,7 @@ std::string duration_text(std::uint64_t ns) {
   return three_digits(value / 1e9) + " s";
 }
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out{'"'};
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -70,7 +70,7 @@ void report::add(std::string_view name, std::uint64_t value) {
 }
 
 void report::add(std::string_view name, std::string_view value) {
-  entries_.push_back({std::string{name}, std::string{value}, quoted(value)});
+  entries_.push_back({std::string{name}, std::string{value}, json_string(value)});
 }
 
 void report::add_flag(std::string_view name, bool value) {
@@ -93,7 +93,7 @@ std::string report::as_table() const {
 std::string report::as_json() const {
   std::string object{'{'};
   for (const auto& each : entries_)
-    object += (object.size() > 1 ? ", " : "") + quoted(each.name) + ": " + each.json;
+    object += (object.size() > 1 ? ", " : "") + json_string(each.name) + ": " + each.json;
   return object += "}\n";
 }
 

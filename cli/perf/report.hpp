@@ -35,6 +35,6 @@ std::string number_text(double value);
 /// Nanoseconds as "850 ns", "12.3 us", "4.56 ms" or "1.23 s".
 std::string duration_text(std::uint64_t ns);
 /// A JSON string literal.
-std::string quoted(std::string_view text);
+std::string json_string(std::string_view text);
 
 }  // namespace baton::perf
