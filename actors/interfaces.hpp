@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -132,10 +133,26 @@ struct grant {
 /// From a queue to itself: whatever has arrived before it is handed out together.
 struct dispatch_now {};
 
-/// Begins a subscription. Answered by `subscribed`, ahead of the first `deliver`.
+/// A consumer on its way to the queue that it wants: told `queue_gone` when the queue has ended
+/// before it could take it, so that nobody waits for the answer of an actor that has just died.
+class new_consumer {
+public:
+  new_consumer(consumer_ref who) : who_{std::move(who)} {}
+  new_consumer(new_consumer&& other) noexcept : who_{std::exchange(other.who_, {})} {}
+  new_consumer& operator=(new_consumer&&) = delete;
+  ~new_consumer();
+
+  consumer_ref take() && { return std::exchange(who_, {}); }
+
+private:
+  consumer_ref who_;
+};
+
+/// Begins a subscription. Answered by `subscribed`, ahead of the first `deliver`, or by
+/// `queue_gone`.
 struct subscribe {
   consumer_id consumer;
-  consumer_ref to;
+  new_consumer to;
   consumer_options options;
 };
 
@@ -223,6 +240,10 @@ struct demand_given_back {
 
 /// The queue has ended: no more will come. Leases that are out may still be settled, to no effect.
 struct queue_gone {};
+
+inline new_consumer::~new_consumer() {
+  if (who_) who_.send(queue_gone{});
+}
 
 // ---- to connections
 

@@ -132,12 +132,13 @@ void queue_actor::pay_debts() {
 
 void queue_actor::handle(subscribe& request) {
   auto added = core_.add(request.consumer, request.options);
+  auto to = std::move(request.to).take();
   if (!added) {
-    request.to.send(subscribed{refused(added.reason())});
+    to.send(subscribed{refused(added.reason())});
     return;
   }
-  request.to.send(subscribed{});
-  subscriptions_.push_back({request.consumer, std::move(request.to)});
+  to.send(subscribed{});
+  subscriptions_.push_back({request.consumer, std::move(to)});
   want_dispatch();
 }
 

@@ -117,6 +117,7 @@ private:
     bool no_ack = false;
     bool exclusive = false;
     bool no_wait = false;
+    bool starting = true;  // its queue has not answered yet
     bool cancelling = false;
     std::int32_t priority = 0;
     std::uint32_t prefetch = 0;

@@ -163,6 +163,7 @@ void amqp_channel::start_reply_consumer(const methods::basic_consume& asked) {
 void amqp_channel::subscribed(consumer_id which, std::optional<refusal> refused) {
   starting_ = false;
   if (auto* c = find(which)) {
+    c->starting = false;
     if (refused) {
       remove_consumer(which);
       raise<methods::basic_consume>(*refused);
@@ -208,6 +209,7 @@ void amqp_channel::unsubscribed(consumer_id which) {
 void amqp_channel::queue_gone(consumer_id which) {
   auto* c = find(which);
   if (c == nullptr) return;
+  if (c->starting) return subscribed(which, no_queue(c->queue, context_.vhost_name));
   if (c->cancelling) return unsubscribed(which);
   if (deleting_ && holders_[c->holder].queue == deleting_)
     cancelled_.push_back(c->tag);

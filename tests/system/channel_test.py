@@ -4,12 +4,12 @@ import struct
 import unittest
 
 from amqp import (
-    CHANNEL_CLOSE, CONSUME_OK, DELIVER, GET, GET_EMPTY, GET_OK, HEADER, PUBLISH, QUEUE_DECLARE,
-    QUEUE_DECLARE_OK, Client, frame, longstr, method, shortstr)
+    CHANNEL_CLOSE, CHANNEL_OPEN, CHANNEL_OPEN_OK, CONSUME_OK, DELIVER, GET, GET_EMPTY, GET_OK, HEADER,
+    PUBLISH, QUEUE_DECLARE, QUEUE_DECLARE_OK, Client, frame, longstr, method, shortstr)
 from node import Node
 
 BASIC_CANCEL, CONSUME = (60, 30), (60, 20)
-QUEUE_DELETE, QUEUE_DELETE_OK = (50, 40), (50, 41)
+QUEUE_DELETE, QUEUE_DELETE_OK, QUEUE_PURGE = (50, 40), (50, 41), (50, 30)
 REPLY_TO = "amq.rabbitmq.reply-to"
 
 EXPIRATION, USER_ID, DELIVERY_MODE, REPLY = 0x0100, 0x0010, 0x1000, 0x0200
@@ -90,6 +90,47 @@ class Order(OnOneNode):
             closing(client)[1],
             "PRECONDITION_FAILED - invalid arg 'x-priority' for queue 'prioritised' in vhost '/': "
             '"expected integer, got longstr"')
+
+
+class QueuesThatHaveJustEnded(OnOneNode):
+    """What comes on one AMQP channel right behind the delete on another finds the queue dead."""
+
+    def refused(self, name, behind, *arguments):
+        """What is answered to a method behind a delete, on another channel of the same connection."""
+        client = self.client()
+        client.send(2, CHANNEL_OPEN, shortstr(""))
+        client.expect(CHANNEL_OPEN_OK)
+        client.declare(name)
+        client.socket.sendall(method(1, QUEUE_DELETE, b"\0\0", shortstr(name), b"\0")
+                              + method(2, behind, b"\0\0", shortstr(name), *arguments))
+        answers = dict(client.read_method() for _ in range(2))
+        self.assertIn(QUEUE_DELETE_OK, answers)
+        closed = answers[CHANNEL_CLOSE]
+        # The connection goes on, and the name can be used again.
+        client.declare(name)
+        return struct.unpack(">H", closed[:2])[0], closed[3:3 + closed[2]].decode()
+
+    def test_a_consume_is_answered(self):
+        self.assertEqual(
+            self.refused("dead-consume", CONSUME, shortstr("c"), b"\0", longstr(b"")),
+            (404, "NOT_FOUND - no queue 'dead-consume' in vhost '/'"))
+
+    def test_a_purge_is_answered(self):
+        self.assertEqual(self.refused("dead-purge", QUEUE_PURGE, b"\0"),
+                         (404, "NOT_FOUND - no queue 'dead-purge' in vhost '/'"))
+
+    def test_a_passive_declare_is_answered(self):
+        self.assertEqual(self.refused("dead-declare", QUEUE_DECLARE, b"\1", longstr(b"")),
+                         (404, "NOT_FOUND - no queue 'dead-declare' in vhost '/'"))
+
+    def test_a_get_is_answered(self):
+        client = self.client()
+        client.send(2, CHANNEL_OPEN, shortstr(""))
+        client.expect(CHANNEL_OPEN_OK)
+        client.declare("dead-get")
+        client.socket.sendall(method(1, QUEUE_DELETE, b"\0\0", shortstr("dead-get"), b"\0")
+                              + method(2, GET, b"\0\0", shortstr("dead-get"), b"\0"))
+        self.assertIn(QUEUE_DELETE_OK, dict(client.read_method() for _ in range(2)))
 
 
 class DirectReplies(OnOneNode):
