@@ -94,12 +94,15 @@ public:
   /// has its old name or its new one, never none and never both. Files that are open stay open.
   virtual file_result<void> rename(const std::string& from, const std::string& to) = 0;
 
-  /// Removes a file's name, or an empty folder. A file that is open lives on until it is closed.
+  /// Removes a file's name, or an empty folder. A file that is open lives on until it is closed;
+  /// its space is certainly free after that and after the next `sync_folder`.
   virtual file_result<void> remove(const std::string& path) = 0;
 
   /// Creates a folder in one that exists. A folder that is there already is no error.
   virtual file_result<void> create_folder(const std::string& path) = 0;
 
+  /// Makes the names in a folder durable. After an error no later sync proves anything about what
+  /// was unsynced.
   virtual file_result<void> sync_folder(const std::string& folder) = 0;
 
   /// Whoever comes second, in this process or another one, gets EWOULDBLOCK and a text that names

@@ -44,6 +44,9 @@ struct io_error {
   std::string text() const;
 };
 
+/// The detail of EWOULDBLOCK from `lock_folder`.
+inline constexpr const char* folder_in_use = "the folder is in use already, by another process?";
+
 template <class T>
 using file_result = result<T, io_error>;
 
