@@ -27,6 +27,8 @@ enum class open_mode : std::uint8_t {
 /// for each 512-byte sector any of its contents since the last sync, for the size any of the sizes.
 class file {
 public:
+  static constexpr std::size_t pieces_a_call = 1024;
+
   file() = default;
   file(const file&) = delete;
   file& operator=(const file&) = delete;
@@ -44,7 +46,7 @@ public:
 
   /// Writes the pieces one behind the other from `offset` on, any number of them, all or an error;
   /// beyond the end the file grows. After an error any part of them may have been written. One
-  /// system call for each 1,024 pieces.
+  /// system call for each `pieces_a_call`.
   virtual file_result<void> write(std::uint64_t offset, std::span<const byte_view> pieces) = 0;
 
   /// Fills `into` from `offset` on. Fewer bytes than that, down to none, mean the end of the file.

@@ -44,6 +44,12 @@ struct io_error {
   std::string text() const;
 };
 
+/// For `return`.
+inline failure<io_error> io_failure(int code, file_operation operation, const std::string& path,
+                                    const char* detail = "") {
+  return {io_error{code, operation, path, detail}};
+}
+
 /// The detail of EWOULDBLOCK from `lock_folder`.
 inline constexpr const char* folder_in_use = "the folder is in use already, by another process?";
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -23,8 +24,7 @@ namespace {
 
 static_assert(sizeof(off_t) == 8, "files may be larger than 2 GiB");
 
-/// What one pwritev takes (IOV_MAX on Linux).
-constexpr std::size_t pieces_a_call = 1024;
+static_assert(file::pieces_a_call == IOV_MAX);
 
 /// Calls until it is not interrupted; negative: errno says why.
 template <class Call>
@@ -40,10 +40,6 @@ int uninterrupted_code(Call call) {
   int code = call();
   while (code == EINTR) code = call();
   return code;
-}
-
-failure<io_error> because(int code, file_operation operation, const std::string& path) {
-  return failure{io_error{code, operation, path, {}}};
 }
 
 class descriptor_owner {
@@ -102,7 +98,7 @@ private:
 
   std::span<const byte_view> pieces_;
   std::size_t done_of_first_ = 0;
-  std::array<iovec, pieces_a_call> vectors_;
+  std::array<iovec, file::pieces_a_call> vectors_;
 };
 
 class system_file final : public file {
@@ -127,7 +123,7 @@ public:
         return ::pwritev(opened_.get(), now.data(), static_cast<int>(now.size()),
                          static_cast<off_t>(offset));
       });
-      if (bytes <= 0) return because(bytes < 0 ? errno : EIO, file_operation::write, path_);
+      if (bytes <= 0) return io_failure(bytes < 0 ? errno : EIO, file_operation::write, path_);
       remaining.advance(static_cast<std::size_t>(bytes));
       offset += static_cast<std::uint64_t>(bytes);
     }
@@ -141,7 +137,7 @@ public:
         return ::pread(opened_.get(), into.data() + done, into.size() - done,
                        static_cast<off_t>(offset + done));
       });
-      if (bytes < 0) return because(errno, file_operation::read, path_);
+      if (bytes < 0) return io_failure(errno, file_operation::read, path_);
       if (bytes == 0) break;
       done += static_cast<std::size_t>(bytes);
     }
@@ -161,7 +157,7 @@ public:
 
   file_result<std::uint64_t> size() override {
     struct stat status {};
-    if (::fstat(opened_.get(), &status) != 0) return because(errno, file_operation::size, path_);
+    if (::fstat(opened_.get(), &status) != 0) return io_failure(errno, file_operation::size, path_);
     return static_cast<std::uint64_t>(status.st_size);
   }
 
@@ -174,7 +170,7 @@ public:
 
 private:
   file_result<void> answer(file_operation operation, int code) const {
-    if (code != 0) return because(code, operation, path_);
+    if (code != 0) return io_failure(code, operation, path_);
     return {};
   }
   file_result<void> answer_call(file_operation operation, int returned) const {
@@ -210,7 +206,7 @@ int flags_of(open_mode mode) {
 file_result<std::unique_ptr<file>> system_file_system::open(const std::string& path,
                                                             open_mode mode) {
   auto opened = open_descriptor(path, flags_of(mode));
-  if (!opened) return because(errno, file_operation::open, path);
+  if (!opened) return io_failure(errno, file_operation::open, path);
   return std::unique_ptr<file>{std::make_unique<system_file>(path, std::move(opened))};
 }
 
@@ -220,19 +216,20 @@ file_result<std::vector<std::string>> system_file_system::list(const std::string
   std::filesystem::directory_iterator at{folder, code};
   for (; !code && at != std::filesystem::directory_iterator{}; at.increment(code))
     names.push_back(at->path().filename().string());
-  if (code) return because(code.value(), file_operation::list, folder);
+  if (code) return io_failure(code.value(), file_operation::list, folder);
   std::sort(names.begin(), names.end());
   return names;
 }
 
 file_result<void> system_file_system::rename(const std::string& from, const std::string& to) {
   BATON_CHECK(folder_of(from) == folder_of(to));
-  if (::rename(from.c_str(), to.c_str()) != 0) return because(errno, file_operation::rename, from);
+  if (::rename(from.c_str(), to.c_str()) != 0)
+    return io_failure(errno, file_operation::rename, from);
   return {};
 }
 
 file_result<void> system_file_system::remove(const std::string& path) {
-  if (std::remove(path.c_str()) != 0) return because(errno, file_operation::remove, path);
+  if (std::remove(path.c_str()) != 0) return io_failure(errno, file_operation::remove, path);
   return {};
 }
 
@@ -241,13 +238,13 @@ file_result<void> system_file_system::create_folder(const std::string& path) {
   const int code = errno;
   struct stat found {};
   if (code == EEXIST && ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) return {};
-  return because(code, file_operation::create_folder, path);
+  return io_failure(code, file_operation::create_folder, path);
 }
 
 file_result<void> system_file_system::sync_folder(const std::string& folder) {
   const auto opened = open_descriptor(folder, O_RDONLY | O_DIRECTORY);
   if (!opened || uninterrupted([&] { return ::fsync(opened.get()); }) != 0)
-    return because(errno, file_operation::sync_folder, folder);
+    return io_failure(errno, file_operation::sync_folder, folder);
   return {};
 }
 
@@ -263,7 +260,7 @@ file_result<std::unique_ptr<folder_lock>> system_file_system::lock_folder(
 file_result<std::uint64_t> system_file_system::free_space(const std::string& folder) {
   struct statvfs status {};
   if (uninterrupted([&] { return ::statvfs(folder.c_str(), &status); }) != 0)
-    return because(errno, file_operation::free_space, folder);
+    return io_failure(errno, file_operation::free_space, folder);
   return std::uint64_t{status.f_bavail} * status.f_frsize;
 }
 
