@@ -174,6 +174,11 @@ void pinned_actor::run_task(loop& on) {
 }
 
 void pinned_actor::discard_task() noexcept {
+  // The mail that it has is not read any more; what it holds goes all the same.
+  if (is_at_home_)
+    enter([this] { quit(caf::make_error(caf::exit_reason::user_shutdown)); });
+  else if (!has_ended())
+    on_exit();
   cleanup(caf::make_error(caf::exit_reason::user_shutdown), nullptr);
   intrusive_ptr_release(ctrl());
 }

@@ -138,6 +138,38 @@ TEST_CASE("payloads that nobody has handled are destroyed with the runtime") {
   CHECK(alive == 0);
 }
 
+TEST_CASE("an actor drops its state when its loop stops, though it has mail or has never run") {
+  struct friends final : actor_of<friends, actor_ref<halt>> {
+    friends(caf::actor_config& config, std::vector<actor_ref<halt>>& all, int& ends)
+        : actor_of{config}, others{&all}, ended{ends} {}
+    void handle(halt&) {}
+    void on_exit() override {
+      ++ended;
+      for (const auto& other : std::exchange(held, {})) other.send(halt{});
+    }
+    std::vector<actor_ref<halt>>* others;
+    int& ended;
+    std::vector<actor_ref<halt>> held;
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::vector<actor_ref<halt>> all;
+    int ended = 0;
+    simulated_runtime world{{.seed = seed, .loops = 3}};
+    const auto begin = [&](std::size_t loop) {
+      all.emplace_back(spawn<friends>(world.at(loop), all, ended));
+    };
+    for (std::size_t i = 0; i < 3; ++i) begin(i);
+    REQUIRE(world.run_until_idle());
+    for (std::size_t i = 0; i < 3; ++i) begin(i);
+    for (const auto& one : all) static_cast<friends*>(one.actor())->held = all;
+    for (const auto& one : all) one.send(halt{});
+    for (auto steps = seed % 4; steps > 0; --steps) world.step();
+    all.clear();
+    world.stop();
+    CHECK(ended == 6);
+  }
+}
+
 TEST_CASE("one seed is one history, another seed another") {
   const auto first = history(1);
   CHECK(first == history(1));
