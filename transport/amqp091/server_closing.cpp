@@ -63,7 +63,11 @@ void server_connection::close_channel(channel_number channel, const protocol_err
   const bool alive = phase_ == phase::running || phase_ == phase::close_deferred;
   if (!alive || state == nullptr || state->phase != channel_phase::open) return;
   // A client that has closed the connection does not want to hear of its channels.
-  if (phase_ == phase::running) encode_close<methods::channel_close>(out_, channel, error);
+  if (phase_ == phase::running) {
+    encode_close<methods::channel_close>(out_, channel, error);
+    // The client's own close, which is dropped with all that is held, crosses ours.
+    if (state->holds_close) encode_method(out_, channel, methods::channel_close_ok{});
+  }
   state->phase = channel_phase::closing;
   state->content = content_phase::none;
   state->waiting = false;

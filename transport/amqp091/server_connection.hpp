@@ -153,6 +153,7 @@ private:
     content_phase content = content_phase::none;
     bool transactional = false;
     bool holds_tx_select = false;  // it is in the reserve
+    bool holds_close = false;      // the client's channel.close is
     bool waiting = false;          // for an answer that the handler waits for
     std::uint64_t body_left = 0;
     output_buffer publish_payload;  // kept while method and header are not in the input together

@@ -19,9 +19,9 @@ void server_connection::mark_held(channel_number number) {
 void server_connection::hold_frame(channel_number number, channel_state& channel,
                                    const frame& found, byte_view raw) {
   if (channel.reserve.empty()) mark_held(number);
-  if (found.type == frame_type::method &&
-      method_id_of(found.payload) == methods::id_of<methods::tx_select>)
-    channel.holds_tx_select = true;
+  const auto method = found.type == frame_type::method ? method_id_of(found.payload) : 0;
+  if (method == methods::id_of<methods::tx_select>) channel.holds_tx_select = true;
+  if (method == methods::id_of<methods::channel_close>) channel.holds_close = true;
   if (channel.reserve_begin > channel.reserve.size() / 2)
     channel.reserve.drop_front(std::exchange(channel.reserve_begin, 0));
   channel.reserve.append(raw);

@@ -63,6 +63,19 @@ TEST_CASE("crossing closes of a channel are both answered", "[amqp091]") {
   CHECK(server.answers() == "1 channel.open-ok");
 }
 
+TEST_CASE("a client's channel.close that waits when its channel fails is answered", "[amqp091]") {
+  server_fixture server;
+  server.run();
+  server.machine.hold_channel(1);
+  server.feed(frames{}.publish(1, "a", "1").method(1, methods::channel_close{.reply_code = 200}));
+  server.machine.close_channel(1, missing_queue());
+  const auto answers = server.answers();
+  CHECK(answers.starts_with("1 channel.close 404"));
+  CHECK(answers.ends_with("\n1 channel.close-ok"));
+  server.feed(frames{}.method(1, methods::channel_close_ok{}).method(1, methods::channel_open{}));
+  CHECK(server.answers() == "1 channel.open-ok");
+}
+
 TEST_CASE("a channel that the server closes cannot be opened before close-ok", "[amqp091]") {
   server_fixture server;
   server.run();
