@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,8 @@ struct surroundings {
   model& queues;
   /// Clients may end in ways that lose what was delivered without acknowledgements.
   bool may_lose = false;
+  /// Clients may delete, purge and unbind queues, and declare and bind them anew.
+  bool may_remove = false;
   std::uint32_t next_name = 0;
 
   /// An invariant does not hold.
@@ -30,8 +33,12 @@ struct surroundings {
 };
 
 /// An AMQP client that does what the dice say and holds the node to the model. It opens AMQP
-/// channels, publishes, consumes, gets, settles, cancels, closes, stops reading and breaks its
-/// connection, until it is told to settle down; then it settles whatever it gets.
+/// channels, publishes, consumes, gets, settles, cancels, declares, deletes, purges, closes, stops
+/// reading and breaks its connection, until it is told to settle down; then it settles whatever it
+/// gets.
+///
+/// client.cpp: its socket and what it does next; client_asks.cpp: how it asks for it;
+/// client_answers.cpp: what it is told; client_books.cpp: what it holds, and proves.
 class client final : private stream_handler, private amqp091::client_handler {
 public:
   explicit client(surroundings& where, std::string name);
@@ -41,7 +48,7 @@ public:
   void act();
   /// From now on: reads, settles all that it has and gets, ends its transactions; begins nothing.
   void settle_down();
-  /// A client without whims: consumes from every queue, and accepts at once.
+  /// A client without whims: declares and consumes from every queue, and accepts at once.
   void drain_all();
   /// connection.close.
   void close();
@@ -50,55 +57,86 @@ public:
   bool is_gone() const noexcept { return stream_ == nullptr; }
   /// Nothing is left to send, and nothing that was asked for is unanswered. `why` is told what is.
   bool is_at_rest(std::string* why = nullptr) const;
+  /// Whether the node may have closed this AMQP channel of its, though it has not heard so.
+  bool may_have_failed(model::channel_id channel) const;
   /// Asks for the number of messages in each queue; broken if one is not empty.
   void expect_empty_queues();
 
 private:
   struct held_copy {
-    std::uint64_t tag;
+    std::uint64_t tag = 0;
+    model::message_id message = 0;
+    std::size_t queue = 0;
+    std::uint32_t consumer = 0;  // 0: it was fetched
+    model::moment since{};       // its consumer, or the get, was asked for
+  };
+  struct settled_copy {
     model::message_id message;
     std::size_t queue;
-    std::uint32_t consumer;  // 0: it was fetched
+  };
+  struct settlement {  // that waits for its commit
+    held_copy of;
+    bool requeue;
   };
   struct consumer {
     std::uint32_t name = 0;
     std::size_t queue = 0;
+    model::moment since{};
     bool no_ack = false;
     bool started = false;
     bool cancelling = false;
     std::uint32_t window = 0;  // 0: none
     std::uint32_t held = 0;
     /// The youngest first delivery of each publisher.
-    std::vector<std::pair<model::publisher_id, model::message_id>> last;
+    std::vector<std::pair<model::channel_id, model::message_id>> last;
   };
-  struct settled_copy {
-    model::message_id message;
-    std::size_t queue;
+  /// What is asked on an AMQP channel is answered there, in the same order.
+  enum class request : std::uint8_t {
+    qos,
+    consume,
+    cancel,
+    get,
+    recover,
+    confirms,
+    transactions,
+    commit,
+    rollback,
+    look,  // a passive declare
+    declare,
+    bind,
+    unbind,
+    purge,
+    remove,
+  };
+  struct question {
+    request what;
+    std::size_t queue = 0;
+    model::moment since{};
+    std::optional<std::uint32_t> shared_window{};  // that a qos makes; of all consumers together
+    bool no_ack = false;                           // of a get
+    std::vector<model::message_id> committed{};    // by a commit
+    std::optional<model::asked_change> change{};   // of the queue
   };
   enum class channel_kind : std::uint8_t { plain, confirm, transactional };
   struct channel {
     std::uint16_t number = 0;
-    model::publisher_id publisher = 0;
+    model::channel_id id = 0;
     channel_kind kind = channel_kind::plain;
     bool open = false;
     bool closing = false;
-    std::uint32_t answers = 0;  // that are awaited
-    std::uint32_t recovers = 0;
-    std::uint32_t commits = 0;
+    std::deque<question> asked;
     std::uint32_t window = 0;         // of each consumer that is started now
     std::uint32_t shared_window = 0;  // of all consumers together; 0: none
-    /// Of each basic.qos that is not answered: what it makes of the shared window, if it is for it.
-    std::vector<std::optional<std::uint32_t>> asked_windows;
     std::uint64_t last_tag = 0;
     std::vector<model::message_id> published;  // since the channel began
     std::vector<bool> confirmed;               // of each of them, on a confirming channel
     std::size_t unconfirmed = 0;
     std::vector<model::message_id> in_transaction;
+    std::vector<settlement> aside;  // in the transaction
     std::vector<held_copy> held;
     std::vector<settled_copy> settled;  // for as long as the node may not have read it
     std::vector<consumer> consumers;
-    consumer fetched;                                // what basic.get gives
-    std::vector<std::pair<std::size_t, bool>> gets;  // queue and no_ack of each that is awaited
+    consumer fetched;  // what basic.get gives
   };
 
   // stream_handler
@@ -114,8 +152,8 @@ private:
   void channel_closed(std::uint16_t number, std::uint16_t code, std::string_view text) override;
   void delivered(std::uint16_t number, std::string_view consumer_tag, std::uint64_t tag,
                  bool redelivered, const amqp091::message_view& content) override;
-  void returned(std::uint16_t, std::uint16_t, std::string_view,
-                const amqp091::message_view&) override;
+  void returned(std::uint16_t number, std::uint16_t code, std::string_view text,
+                const amqp091::message_view& content) override;
   void got(std::uint16_t number, std::uint64_t tag, bool redelivered, std::uint32_t left,
            const amqp091::message_view& content) override;
   void on(std::uint16_t number, const amqp091::methods::basic_ack& ack) override;
@@ -127,6 +165,10 @@ private:
   void on(std::uint16_t number, const amqp091::methods::basic_cancel_ok& ok) override;
   void on(std::uint16_t number, const amqp091::methods::basic_recover_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::queue_declare_ok& ok) override;
+  void on(std::uint16_t number, const amqp091::methods::queue_bind_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::queue_unbind_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::queue_purge_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::queue_delete_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::confirm_select_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::tx_select_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::tx_commit_ok&) override;
@@ -134,36 +176,52 @@ private:
 
   // what it does
   void connect();
-  void open_channel();
   void act_on(channel& c);
+  void open_channel();
+  void close_channel(channel& c);
+  void break_connection();
+  void flush();
+
+  // what it asks for
+  question& ask(channel& c, request what, std::size_t queue = 0);
   void publish(channel& c);
-  void set_window(channel& c, std::uint32_t messages, bool shared);
+  void set_window(channel& c, std::uint32_t window, bool shared);
   void consume(channel& c, std::size_t queue, bool no_ack);
   void cancel(channel& c);
   void get(channel& c);
   void settle_some(channel& c);
+  void accept_all(channel& c);
   void recover(channel& c);
   void end_transaction(channel& c, bool commit);
-  void declare(channel& c, std::size_t queue, bool passive);
-  void close_channel(channel& c);
-  void break_connection();
-  void accept_all(channel& c);
+  void look(channel& c, std::size_t queue);
+  void change(channel& c, model::change what, std::size_t queue);
+  void change_something(channel& c);
+  void restore(channel& c, std::size_t queue);
+  void drain(channel& c, std::size_t queue);
 
   // books
-  void give_up_deliveries(channel& c);
+  std::optional<question> answered(std::uint16_t number, request what);
+  channel& find(std::uint16_t number);
+  static bool needs_queue(request what);
+  static bool waits_for(const channel& c, request what);
+  bool may_fail(const question& asked) const;
+  bool may_fail(const channel& c) const;
+  bool may_lose(const channel& c) const;
   void lose(channel& c);
+  void withdraw(channel& c);
+  void give_up_deliveries(channel& c, model::when then = model::when::now);
+  void doubt(channel& c);
   void prove(channel& c);
-  bool has_unacknowledged(const channel& c) const;
   std::optional<model::message_id> read_body(const amqp091::message_view& content);
-  bool take(channel& c, consumer& by, std::uint64_t tag, bool redelivered, bool no_ack,
+  void take(channel& c, consumer& by, std::uint64_t tag, bool redelivered, bool no_ack,
             const amqp091::message_view& content);
-  void done_with(channel& c, std::size_t held, bool requeue);
+  void check_names(model::message_id id, const amqp091::message_view& content);
+  void check_order(consumer& by, model::message_id id);
   void check_windows(const channel& c, const consumer& by);
   static std::uint32_t widest_window(const channel& c);
-  void answered(std::uint16_t number, const char* what);
-  channel& find(std::uint16_t number);
+  void settle(channel& c, const held_copy& copy, bool requeue);
+  void done_with(channel& c, const held_copy& copy, bool requeue);
 
-  void flush();
   void broken(const std::string& what) { where_.broken(name_ + ": " + what); }
   template <class... Parts>
   void note(const Parts&... parts);
@@ -178,6 +236,8 @@ private:
   std::vector<std::unique_ptr<channel>> channels_;
   std::uint32_t connections_ = 0;
   bool paused_ = false;
+  bool blocked_ = false;
+  bool has_published_ = false;  // on this connection
   bool wants_room_ = false;
   bool closing_ = false;
   bool settling_ = false;

@@ -9,7 +9,11 @@ namespace {
 
 namespace methods = amqp091::methods;
 
+constexpr std::uint16_t no_route = 312;
+
 }  // namespace
+
+// ---- the connection
 
 void client::opened() {
   note("is connected");
@@ -20,53 +24,53 @@ void client::closed(std::uint16_t code, std::string_view text) {
   if (code != 200 || !closing_)
     broken("its connection was closed: " + std::to_string(code) + " " + std::string{text});
   note("connection closed");
-  for (auto& c : channels_) prove(*c);
+  for (auto& c : channels_) may_fail(*c) ? doubt(*c) : prove(*c);
   channels_.clear();
-  closing_ = false;
+  closing_ = blocked_ = false;
 }
 
-void client::blocked(std::string_view reason) { note("is blocked: ", reason); }
-void client::unblocked() { note("is unblocked"); }
+void client::blocked(std::string_view reason) {
+  note("is blocked: ", reason);
+  if (std::exchange(blocked_, true)) broken("it was blocked twice");
+  if (!has_published_) broken("it was blocked, though it has never published");
+}
+
+void client::unblocked() {
+  note("is unblocked");
+  if (!std::exchange(blocked_, false)) broken("it was unblocked, though it was not blocked");
+}
+
+// ---- AMQP channels
 
 void client::channel_opened(std::uint16_t number) {
   auto& c = find(number);
   note("channel ", number, " is open");
   c.open = true;
   if (drains_) {
-    set_window(c, static_cast<std::uint32_t>(dice_.below(20)), dice_.once_in(2));
-    for (std::size_t q = 0; q < model_.queues(); ++q) {
-      auto& made = c.consumers.emplace_back();
-      made.name = ++where_.next_name;
-      made.queue = q;
-      made.window = c.window;
-      machine_->send(number, methods::basic_consume{.queue = queue_name(q),
-                                                    .consumer_tag = tag_of(made.name)});
-      ++c.answers;
-    }
+    const auto window = static_cast<std::uint32_t>(dice_.below(20));
+    set_window(c, window, dice_.once_in(2));
+    for (std::size_t q = 0; q < model_.queues(); ++q) drain(c, q);
     return;
   }
   if (settling_) return;
   if (dice_.once_in(2)) {
     c.kind = channel_kind::confirm;
     machine_->send(number, methods::confirm_select{});
-    ++c.answers;
-  } else if (dice_.once_in(4)) {
+    ask(c, request::confirms);
+  } else if (dice_.once_in(3)) {
     c.kind = channel_kind::transactional;
     machine_->send(number, methods::tx_select{});
-    ++c.answers;
+    ask(c, request::transactions);
   }
   if (dice_.once_in(4)) set_window(c, 1 + static_cast<std::uint32_t>(dice_.below(6)), true);
 }
 
-void client::channel_closed(std::uint16_t number, std::uint16_t code, std::string_view text) {
-  auto& c = find(number);
-  if (code != 200 || !c.closing)
-    broken("channel " + std::to_string(number) + " was closed: " + std::to_string(code) + " " +
-           std::string{text});
-  note("channel ", number, " is closed");
-  prove(c);
-  std::erase_if(channels_, [&](const auto& one) { return one.get() == &c; });
+void client::drain(channel& c, std::size_t queue) {
+  change(c, model::change::declare, queue);
+  consume(c, queue, false);
 }
+
+// ---- messages
 
 void client::delivered(std::uint16_t number, std::string_view consumer_tag, std::uint64_t tag,
                        bool redelivered, const amqp091::message_view& content) {
@@ -74,34 +78,35 @@ void client::delivered(std::uint16_t number, std::string_view consumer_tag, std:
   for (auto& one : c.consumers)
     if (tag_of(one.name) == consumer_tag) {
       if (!one.started) broken("a delivery for a consumer that has not started");
-      take(c, one, tag, redelivered, one.no_ack, content);
-      return;
+      return take(c, one, tag, redelivered, one.no_ack, content);
     }
   broken("a delivery for " + std::string{consumer_tag} + ", which does not exist");
 }
 
-void client::returned(std::uint16_t, std::uint16_t, std::string_view,
-                      const amqp091::message_view&) {
-  broken("a message was returned");
+void client::returned(std::uint16_t number, std::uint16_t code, std::string_view,
+                      const amqp091::message_view& content) {
+  const auto id = read_body(content);
+  if (!id) return;
+  note("channel ", number, " has message ", *id, " back");
+  if (code != no_route) broken("a message was returned with code " + std::to_string(code));
+  if (model_[*id].publisher != find(number).id) broken("a message was returned to another");
+  model_.give_return(*id);
 }
 
 void client::got(std::uint16_t number, std::uint64_t tag, bool redelivered, std::uint32_t,
                  const amqp091::message_view& content) {
+  const auto asked = answered(number, request::get);
+  if (!asked) return;
   auto& c = find(number);
-  answered(number, "get-ok");
-  if (c.gets.empty()) return;
-  const auto [queue, no_ack] = c.gets.front();
-  c.gets.erase(c.gets.begin());
   // Order holds for each queue that is fetched from.
-  if (c.fetched.queue != queue) c.fetched.last.clear();
-  c.fetched.queue = queue;
-  take(c, c.fetched, tag, redelivered, no_ack, content);
+  if (c.fetched.queue != asked->queue) c.fetched.last.clear();
+  c.fetched.queue = asked->queue;
+  c.fetched.since = asked->since;
+  take(c, c.fetched, tag, redelivered, asked->no_ack, content);
 }
 
 void client::on(std::uint16_t number, const methods::basic_get_empty&) {
-  answered(number, "get-empty");
-  auto& c = find(number);
-  if (!c.gets.empty()) c.gets.erase(c.gets.begin());
+  answered(number, request::get);
 }
 
 void client::on(std::uint16_t number, const methods::basic_ack& ack) {
@@ -116,7 +121,7 @@ void client::on(std::uint16_t number, const methods::basic_ack& ack) {
     if (c.confirmed[i]) continue;
     c.confirmed[i] = true;
     --c.unconfirmed;
-    model_.make_certain(c.published[i]);
+    model_.confirm(c.published[i]);
   }
 }
 
@@ -124,53 +129,84 @@ void client::on(std::uint16_t, const methods::basic_nack& nack) {
   broken("publish " + std::to_string(nack.delivery_tag) + " was refused");
 }
 
+// ---- consumers
+
 void client::on(std::uint16_t number, const methods::basic_qos_ok&) {
-  answered(number, "qos-ok");
-  auto& c = find(number);
-  if (c.asked_windows.empty()) return broken("a qos-ok that was not asked for");
-  if (auto shared = c.asked_windows.front()) c.shared_window = *shared;
-  c.asked_windows.erase(c.asked_windows.begin());
+  const auto asked = answered(number, request::qos);
+  if (asked && asked->shared_window) find(number).shared_window = *asked->shared_window;
 }
 
 void client::on(std::uint16_t number, const methods::basic_consume_ok& ok) {
-  answered(number, "consume-ok");
+  answered(number, request::consume);
   for (auto& one : find(number).consumers)
     if (tag_of(one.name) == ok.consumer_tag) one.started = true;
 }
 
-void client::on(std::uint16_t, const methods::basic_cancel& cancel) {
-  broken("the node cancels " + std::string{cancel.consumer_tag});
+void client::on(std::uint16_t number, const methods::basic_cancel& cancel) {
+  auto& c = find(number);
+  note("channel ", number, " loses ", cancel.consumer_tag, " with its queue");
+  const auto which = std::find_if(c.consumers.begin(), c.consumers.end(), [&](const auto& one) {
+    return tag_of(one.name) == cancel.consumer_tag;
+  });
+  if (which == c.consumers.end() || model_.is_sure_since(which->queue, which->since))
+    return broken("the node cancels " + std::string{cancel.consumer_tag});
+  const auto queue = which->queue;
+  c.consumers.erase(which);
+  if (drains_) drain(c, queue);
 }
 
 void client::on(std::uint16_t number, const methods::basic_cancel_ok& ok) {
-  answered(number, "cancel-ok");
+  answered(number, request::cancel);
   std::erase_if(find(number).consumers,
                 [&](const auto& one) { return tag_of(one.name) == ok.consumer_tag; });
 }
 
 void client::on(std::uint16_t number, const methods::basic_recover_ok&) {
-  answered(number, "recover-ok");
-  --find(number).recovers;
+  answered(number, request::recover);
 }
 
+// ---- queues
+
 void client::on(std::uint16_t number, const methods::queue_declare_ok& ok) {
-  answered(number, "declare-ok");
-  if (drains_ && ok.message_count > 0)
+  note("channel ", number, " is told that ", ok.queue, " has ", ok.message_count);
+  const auto& c = find(number);
+  const bool looked = !c.asked.empty() && c.asked.front().what == request::look;
+  answered(number, looked ? request::look : request::declare);
+  if (drains_ && looked && ok.message_count > 0)
     broken("queue " + std::string{ok.queue} + " still has " + std::to_string(ok.message_count) +
            " messages");
 }
 
+void client::on(std::uint16_t number, const methods::queue_bind_ok&) {
+  answered(number, request::bind);
+}
+void client::on(std::uint16_t number, const methods::queue_unbind_ok&) {
+  answered(number, request::unbind);
+}
+void client::on(std::uint16_t number, const methods::queue_purge_ok& ok) {
+  note("channel ", number, " has purged ", ok.message_count);
+  answered(number, request::purge);
+}
+void client::on(std::uint16_t number, const methods::queue_delete_ok& ok) {
+  note("channel ", number, " has deleted a queue with ", ok.message_count);
+  answered(number, request::remove);
+}
+
+// ---- confirms and transactions
+
 void client::on(std::uint16_t number, const methods::confirm_select_ok&) {
-  answered(number, "confirm.select-ok");
+  answered(number, request::confirms);
 }
 void client::on(std::uint16_t number, const methods::tx_select_ok&) {
-  answered(number, "tx.select-ok");
+  answered(number, request::transactions);
 }
 void client::on(std::uint16_t number, const methods::tx_commit_ok&) {
-  answered(number, "tx.commit-ok");
+  note("channel ", number, " has committed");
+  if (const auto asked = answered(number, request::commit))
+    for (auto id : asked->committed) model_.confirm(id);
 }
 void client::on(std::uint16_t number, const methods::tx_rollback_ok&) {
-  answered(number, "tx.rollback-ok");
+  answered(number, request::rollback);
 }
 
 }  // namespace baton::simulation

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "tests/simulation/presence.hpp"
 
 namespace baton::simulation {
 
@@ -12,23 +15,35 @@ namespace baton::simulation {
 /// they do *when they ask for it* and what they see *when they see it*, so the model is ahead of
 /// the node wherever a client acts and behind it wherever the node does; what it calls broken is
 /// broken however long frames were on their way.
+///
+/// A message goes to one queue, by its name, or to all that are bound to the fanout exchange.
 class model {
 public:
   using message_id = std::uint64_t;
-  /// Publishers are AMQP channels: their messages keep their order in each queue.
-  using publisher_id = std::uint32_t;
+  /// AMQP channels are those who publish (their messages keep their order in each queue) and hold.
+  using channel_id = std::uint32_t;
+
+  static constexpr std::size_t to_all = ~std::size_t{0};
 
   struct message {
-    publisher_id publisher = 0;
+    channel_id publisher = 0;
     std::uint32_t size = 0;
-    bool certain = false;  // the node has it: confirmed, or its channel has ended in order
+    std::size_t to = to_all;  // a queue, or all that are bound
+    bool mandatory = false;
+    enum class place : std::uint8_t {
+      under_way,
+      arrived,    // in its queues, or known to have none
+      withdrawn,  // never to be in any
+    } where = place::under_way;
+    bool certain = false;  // it is not lost any more, wherever it is
+    bool returned = false;
   };
   enum class copy_state : std::uint8_t {
     none,     // not routed to this queue
     ready,    // to be delivered, when the node has it
     held,     // a client has it and has not settled it
     done,     // never to be seen again
-    unknown,  // whether it is done was lost with a connection: either is right
+    unknown,  // whether it is still to come nobody can know: either is right
   };
   /// How a delivery came.
   enum class delivery : std::uint8_t {
@@ -38,61 +53,112 @@ public:
     /// client may have it already.
     overtaken,
   };
+  /// When a client asked for something of a queue.
+  struct moment {
+    presence::moment removal = 0;
+    std::uint64_t purge = 0;  // all up to here had happened
+  };
+  /// What clients do to queues.
+  enum class change : std::uint8_t { declare, bind, unbind, remove, purge };
+  struct asked_change {
+    change what = change::declare;
+    std::size_t queue = 0;
+    std::uint64_t number = 0;  // of removals, or purges
+    presence::request of_queue{};
+    presence::request of_binding{};
+  };
 
-  /// `broken` is told of each invariant that does not hold.
-  model(std::size_t queues, std::function<void(std::string)> broken)
-      : queues_{queues}, flags_(queues), broken_{std::move(broken)} {}
+  /// `broken` is told of each invariant that does not hold; `may_have_failed` says whether the node
+  /// may have closed this AMQP channel (0: any), though its client has not heard of it.
+  model(std::size_t queues, std::function<void(std::string)> broken,
+        std::function<bool(channel_id)> may_have_failed)
+      : queues_(queues), broken_{std::move(broken)}, may_have_failed_{std::move(may_have_failed)} {}
 
-  std::size_t queues() const noexcept { return queues_; }
+  std::size_t queues() const noexcept { return queues_.size(); }
   std::uint64_t messages() const noexcept { return messages_.size(); }
   const message& operator[](message_id id) const { return messages_[id]; }
 
-  /// A client publishes to the queues in `mask`.
-  message_id publish(publisher_id publisher, std::uint64_t mask, std::uint32_t size);
-  /// The node has it, from now on.
+  // ---- messages
+
+  /// A client publishes to one queue, or to all that are bound.
+  message_id publish(channel_id publisher, std::size_t to, std::uint32_t size, bool mandatory);
+  /// The node has it, from now on, or will have it without fail.
   void make_certain(message_id id) { messages_[id].certain = true; }
-  /// The publish is lost, or may be, with its connection.
+  /// The node says that it has taken it over.
+  void confirm(message_id id);
+  /// The node says that it has no queue for it.
+  void give_return(message_id id);
+  /// The publish is lost, or may be, with its channel.
   void doubt_publish(message_id id);
   /// Whoever published it takes it back: tx.rollback.
   void withdraw(message_id id);
 
-  /// A client sees a copy. Gives false where something about it was broken.
-  bool deliver(message_id id, std::size_t queue, bool redelivered, delivery how);
-  /// A client says that it is done with a copy, or wants it back in its queue.
-  void settle(message_id id, std::size_t queue) { at(id, queue).now = copy_state::done; }
-  void give_back(message_id id, std::size_t queue) { at(id, queue).now = copy_state::ready; }
+  /// A client sees a copy on this channel, by what it asked for `since` then. False where it cannot
+  /// be this channel's any more.
+  bool deliver(message_id id, std::size_t queue, bool redelivered, delivery how, moment since,
+               channel_id to);
+  /// Whoever holds a copy is done with it, or wants it back in its queue.
+  void settle(message_id id, std::size_t queue, channel_id by);
+  enum class when : std::uint8_t { now, at_some_time };
+  void give_back(message_id id, std::size_t queue, moment since, channel_id by,
+                 when then = when::now);
   /// That settlement may have been lost on its way.
-  void doubt_settlement(message_id id, std::size_t queue);
+  void doubt_settlement(message_id id, std::size_t queue, channel_id by);
+  /// The node has given what this channel holds to others: it must have closed it.
+  bool must_have_failed(channel_id channel) const { return failed_.contains(channel); }
 
   /// Deliveries of this queue may have been lost on their way to a client that had to settle them.
-  void may_redeliver(std::size_t queue) { flags_[queue].redelivers = true; }
+  void may_redeliver(std::size_t queue) { queues_[queue].redelivers = true; }
   /// The same, of one that had not: gone for good.
-  void may_lose(std::size_t queue) { flags_[queue].loses = true; }
-
-  bool has_seen(message_id id, std::size_t queue) const {
-    return copies_[id * queues_ + queue].seen;
-  }
+  void may_lose(std::size_t queue) { queues_[queue].loses = true; }
 
   /// Copies that the node must have and that nobody has settled; `what` is told of each.
   std::size_t missing(const std::function<void(std::string)>& what = {}) const;
+
+  // ---- queues
+
+  asked_change ask(change what, std::size_t queue);
+  void answer(const asked_change& asked);
+  /// It will not happen.
+  void give_up(const asked_change& asked);
+
+  bool is_there(std::size_t queue) const noexcept { return queues_[queue].name.is_there(); }
+  bool is_bound(std::size_t queue) const noexcept { return queues_[queue].binding.is_there(); }
+  moment now(std::size_t queue) const noexcept;
+  /// Whether one queue of this name exists and has done so ever since.
+  bool is_sure_since(std::size_t queue, moment then) const noexcept {
+    return queues_[queue].name.is_sure_since(then.removal);
+  }
 
 private:
   struct copy {
     copy_state now = copy_state::none;
     bool seen = false;
+    channel_id by = 0;          // who holds it, or was the last to
+    std::uint64_t removal = 0;  // the first that it was in the queue before; 0: none
+    std::uint64_t purge = 0;
   };
-  struct queue_flags {
+  struct known_queue {
+    presence name{true};
+    presence binding{true};
+    std::uint64_t purges = 0;
+    std::uint64_t open_purges = 0;
     bool redelivers = false;
     bool loses = false;
   };
 
-  copy& at(message_id id, std::size_t queue) { return copies_[id * queues_ + queue]; }
+  copy& at(message_id id, std::size_t queue) { return copies_[id * queues_.size() + queue]; }
+  const presence& way_to(const message& m, std::size_t queue) const;
+  copy_state routed(const message& m, std::size_t queue) const;
+  template <class Function>
+  void for_each_copy(std::size_t queue, Function&& function);
 
-  std::size_t queues_;
   std::vector<message> messages_;
   std::vector<copy> copies_;
-  std::vector<queue_flags> flags_;
+  std::vector<known_queue> queues_;
+  std::set<channel_id> failed_;
   std::function<void(std::string)> broken_;
+  std::function<bool(channel_id)> may_have_failed_;
 };
 
 }  // namespace baton::simulation

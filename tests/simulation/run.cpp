@@ -1,5 +1,6 @@
 #include "tests/simulation/run.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "actors/node_services.hpp"
@@ -100,11 +101,13 @@ public:
               {.seed = seed,
                .loops = 1 + dice_.below(3),
                .network = {.pipe_capacity = std::size_t{256} << dice_.below(7)}}},
-        model_{queues_, [this](std::string what) { broken(std::move(what)); }},
+        model_{queues_, [this](std::string what) { broken(std::move(what)); },
+               [this](model::channel_id channel) { return may_have_failed(channel); }},
         shared_{.dice = dice_,
                 .sockets = node_.world.outside(),
                 .queues = model_,
                 .may_lose = dice_.once_in(4),
+                .may_remove = dice_.once_in(2),
                 .broken = [this](std::string what) { broken(std::move(what)); },
                 .note = {}} {
     if (with_history)
@@ -159,6 +162,11 @@ private:
     });
     node_.request_stop();
     wait([&] { return node_.is_drained(); });
+  }
+
+  bool may_have_failed(model::channel_id channel) const {
+    return std::any_of(clients_.begin(), clients_.end(),
+                       [&](const auto& one) { return one->may_have_failed(channel); });
   }
 
   bool all_at_rest() {
