@@ -49,14 +49,16 @@ def publish(channel, queue, body, size=None):
 
 
 class Client:
-    def __init__(self, port, handshake=True, timeout_s=20):
+    """`tuned`: what tune-ok says, the largest channel number and the heartbeat in seconds."""
+
+    def __init__(self, port, handshake=True, timeout_s=20, tuned=(2047, 0)):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._in = b""
         if handshake:
-            self.open()
+            self.open(*tuned)
 
-    def open(self):
+    def open(self, channel_max=2047, heartbeat_s=0):
         self.socket.sendall(b"AMQP\x00\x00\x09\x01")
         self.expect(START)
         capabilities = b"".join(shortstr(name) + b"t\x01" for name in (
@@ -64,7 +66,7 @@ class Client:
         self.send(0, START_OK, longstr(shortstr("capabilities") + b"F" + longstr(capabilities)),
                   shortstr("PLAIN"), longstr(b"\0guest\0guest"), shortstr("en_US"))
         self.expect(TUNE)
-        self.send(0, TUNE_OK, struct.pack(">HIH", 2047, 131072, 0))
+        self.send(0, TUNE_OK, struct.pack(">HIH", channel_max, 131072, heartbeat_s))
         self.send(0, OPEN, shortstr("/"), shortstr(""), b"\0")
         self.expect(OPEN_OK)
         self.send(1, CHANNEL_OPEN, shortstr(""))

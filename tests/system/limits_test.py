@@ -39,15 +39,7 @@ class LimitsTest(unittest.TestCase):
                         slow.read_frame()
 
     def test_a_client_that_falls_silent_is_dropped_after_two_heartbeats(self):
-        with Node() as node, Client(node.port, handshake=False) as client:
-            client.socket.sendall(b"AMQP\x00\x00\x09\x01")
-            client.read_method()
-            client.send(0, (10, 11), struct.pack(">I", 0), shortstr("PLAIN"),
-                        struct.pack(">I", 12) + b"\0guest\0guest", shortstr("en_US"))
-            client.read_method()
-            client.send(0, (10, 31), struct.pack(">HIH", 2047, 131072, 1))
-            client.send(0, (10, 40), shortstr("/"), shortstr(""), b"\0")
-            client.read_method()
+        with Node() as node, Client(node.port, tuned=(2047, 1)) as client:
             with self.assertRaises(EOFError):
                 while True:
                     client.read_frame()  # heartbeats, then the end, without connection.close
@@ -79,16 +71,8 @@ class LimitsTest(unittest.TestCase):
 
     def test_channels_beyond_the_limit_close_the_connection_with_530(self):
         with Node("[limits]\nchannel_max = 2\n") as node:
-            with Client(node.port, handshake=False) as client:
-                client.socket.sendall(b"AMQP\x00\x00\x09\x01")
-                client.read_method()
-                client.send(0, (10, 11), struct.pack(">I", 0), shortstr("PLAIN"),
-                            struct.pack(">I", 12) + b"\0guest\0guest", shortstr("en_US"))
-                client.read_method()
-                client.send(0, (10, 31), struct.pack(">HIH", 2, 131072, 0))
-                client.send(0, (10, 40), shortstr("/"), shortstr(""), b"\0")
-                client.read_method()
-                for number in (1, 2, 3):
+            with Client(node.port, tuned=(2, 0)) as client:
+                for number in (2, 3):
                     client.send(number, CHANNEL_OPEN, shortstr(""))
                 code, text = code_and_text(client.wait_for(CLOSE))
                 self.assertEqual(code, 530)
