@@ -15,6 +15,10 @@ namespace {
 constexpr std::uint64_t pace_backlog = 4096;  // messages
 constexpr std::chrono::milliseconds pace_patience{20};
 
+// Consumers that wait for their own acks set the pace, too, while they ack so fast that the backlog
+// is gone within so many times `pace_patience`.
+constexpr std::uint64_t pace_longest = 10;
+
 // How often the queue looks whether publishers whose credit it keeps back may go on.
 constexpr std::chrono::milliseconds debts_interval{20};
 
@@ -114,9 +118,17 @@ void queue_actor::dispatch() {
   arm_timer();
 }
 
-bool queue_actor::consumers_catch_up() const {
-  return core_.ready() > pace_backlog && home().now() - last_grant_ < pace_patience &&
-         core_.waits_for_sockets();
+bool queue_actor::consumers_catch_up() {
+  if (core_.ready() <= pace_backlog) return false;
+  const auto now = home().now();
+  if (now - last_grant_ < pace_patience && core_.waits_for_sockets()) return true;
+  if (now - looked_at_ >= pace_patience) {
+    const auto acked = core_.statistics().acked;
+    acked_lately_ = (acked - acked_before_) * pace_patience / (now - looked_at_);
+    looked_at_ = now;
+    acked_before_ = acked;
+  }
+  return core_.ready() <= acked_lately_ * pace_longest && core_.waits_for_settlements();
 }
 
 void queue_actor::pay_debts() {

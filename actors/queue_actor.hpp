@@ -56,7 +56,7 @@ private:
   void arm_timer();
   void on_due();
   void pay_debts();
-  bool consumers_catch_up() const;
+  bool consumers_catch_up();
 
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});
@@ -84,6 +84,9 @@ private:
   std::vector<credit_debt> debts_;  // to publishers who wait, while its allowance is used up
   std::vector<credit_debt> paced_;  // to publishers who wait for the consumers' sockets
   steady_time last_grant_{};
+  steady_time looked_at_{};  // how many were acked until then:
+  std::uint64_t acked_before_ = 0;
+  std::uint64_t acked_lately_ = 0;  // in `pace_patience`
   bool dispatch_wanted_ = false;
   std::size_t undispatched_ = 0;  // messages since the last dispatch
   timer timer_;

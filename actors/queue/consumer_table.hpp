@@ -96,6 +96,13 @@ public:
     return false;
   }
 
+  /// Whether a subscriber has used up its window, and nothing else.
+  bool any_without_window() const noexcept {
+    for (const auto& [id, i] : by_id_)
+      if (entries_[i].subscribed && entries_[i].unsettled >= entries_[i].prefetch) return true;
+    return false;
+  }
+
   /// All subscribers, in the order of their ids.
   std::vector<consumer_id> subscribers() const;
 

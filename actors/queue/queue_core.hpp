@@ -164,6 +164,12 @@ public:
            consumers_.any_without_bytes();
   }
 
+  /// The same, but at least one of them only waits for its own settlements.
+  bool waits_for_settlements() const noexcept {
+    return totals_.ready > 0 && consumers_.front() == consumer_table::none &&
+           consumers_.any_without_window();
+  }
+
   // -- What others ask ----------------------------------------------------------------------------
 
   std::uint64_t ready() const noexcept { return totals_.ready; }

@@ -348,3 +348,19 @@ TEST_CASE("an empty queue is smaller than a kilobyte, and holds no chunk after i
   settle(queue, 1, 1, 10, outcome::accept);
   CHECK(memory_account::total() == before);
 }
+
+TEST_CASE("a queue knows whether its consumers wait for their own settlements only") {
+  queue_core queue{{}, {}};
+  consumer_options options;
+  options.byte_credit = 1 << 20;
+  options.prefetch = 1;
+  REQUIRE(queue.add(consumer_id{1}, options));
+  publish_numbered(queue, 1);
+  dispatch(queue);
+  CHECK(!queue.waits_for_settlements());  // nothing waits
+  publish_numbered(queue, 2);
+  CHECK(queue.waits_for_settlements());
+  CHECK(!queue.waits_for_sockets());
+  settle(queue, 1, 1, 1, outcome::accept);
+  CHECK(!queue.waits_for_settlements());
+}
