@@ -97,7 +97,7 @@ bool are_parts(byte_view parts, std::uint32_t count) {
 record decode_inside(const header& h, reader& from) {
   switch (static_cast<record_kind>(h.kind)) {
     case record_kind::group:
-      return group{from.position()};
+      return group{from.position(), (h.flags & group_closes) != 0};
     case record_kind::enqueue: {
       const auto places = from.many<queue_place>(h.count);
       return enqueue{places, from.message()};
@@ -160,6 +160,17 @@ result<byte_view, frame_problem> read_frame(byte_view from, std::uint32_t seal) 
   const auto sum = crc32c(from.subspan(8, size - 8), crc32c(from.first(4)));
   if ((sum ^ seal) != check) return failure{frame_problem::broken};
   return from.first(size);
+}
+
+bool looks_like_record(byte_view from) noexcept {
+  if (from.size() < record_header_size) return false;
+  const auto h = read_header(from);
+  if (h.size < record_header_size || h.size > from.size()) return false;
+  const auto kind = static_cast<record_kind>(h.kind);
+  if (kind < record_kind::group || kind > record_kind::checkpoint) return false;
+  if (h.runs != 0 && kind != record_kind::move) return false;
+  constexpr std::uint64_t smallest_entry = record_header_size;  // a part of a tx
+  return (h.count + std::uint64_t{h.runs}) * smallest_entry <= h.size;
 }
 
 result<record> decode(byte_view frame) {

@@ -41,7 +41,8 @@ struct stored_message {
 
 /// Begins what was written at once.
 struct group {
-  place synced_to;  ///< all that lies before was on the disk when this was written
+  place synced_to;      ///< all that lies before was on the disk when this was written
+  bool closes = false;  ///< the log was closed in order, and nothing followed
 };
 /// A message, and where it stands in each of its queues.
 struct enqueue {
@@ -104,7 +105,8 @@ struct checkpoint {
 using record = std::variant<group, enqueue, settle, move, requeue, purge, tx, define, peer_progress,
                             relocate, stream_end, checkpoint>;
 
-/// Flags of a message in a record, and of a define.
+/// Flags of a group, of a message in a record, and of a define.
+constexpr std::uint8_t group_closes = 1;
 constexpr std::uint8_t message_persistent = 1;
 constexpr std::uint8_t message_expires = 2;
 constexpr std::uint8_t define_has_value = 1;
@@ -127,6 +129,9 @@ enum class frame_problem : std::uint8_t {
 
 /// The record at the front of `from`, without padding, if it is whole and unharmed.
 result<byte_view, frame_problem> read_frame(byte_view from, std::uint32_t seal) noexcept;
+
+/// Whether a record may begin here, by what its header says: cheap, for a search.
+bool looks_like_record(byte_view from) noexcept;
 
 /// Takes a record apart whose frame was read. An error says what its inside lacks: it was written
 /// by a later version, or by mistake.

@@ -116,10 +116,10 @@ void record_writer::put_message(const message& content) {
 
 // -- the kinds
 
-void record_writer::add_group(place synced_to) {
-  const auto r = begin(record_kind::group, 0);
-  put(synced_to.segment);
-  put(synced_to.offset);
+void record_writer::add_group(const group& begun) {
+  const auto r = begin(record_kind::group, 0, 0, begun.closes ? group_closes : 0);
+  put(begun.synced_to.segment);
+  put(begun.synced_to.offset);
   end(r);
 }
 

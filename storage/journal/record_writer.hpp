@@ -73,7 +73,7 @@ private:
 /// message is forked.
 class record_writer {
 public:
-  void add_group(place synced_to);
+  void add_group(const group& begun);
   void add_enqueue(std::span<const queue_place> places, const message& content);
   void add_settle(std::span<const queue_run> runs);
   void add_move(std::span<const queue_run> runs, std::span<const queue_place> places,

@@ -19,6 +19,7 @@ constexpr std::size_t kind_at = 12;
 constexpr std::size_t generation_at = 16;
 constexpr std::size_t queue_at = 24;
 constexpr std::size_t number_at = 32;
+constexpr std::size_t previous_end_at = 36;
 constexpr std::size_t check_at = 60;
 
 template <class Number>
@@ -43,6 +44,8 @@ std::array<std::uint8_t, segment_header_size> encode(const segment_header& heade
   store(&made[generation_at], header.generation);
   store(&made[queue_at], header.queue);
   store(&made[number_at], header.number);
+  store(&made[previous_end_at], header.previous_end.segment);
+  store(&made[previous_end_at + 4], header.previous_end.offset);
   store(&made[check_at], crc32c(byte_view{made}.first(check_at)));
   return made;
 }
@@ -61,6 +64,8 @@ result<segment_header> read_segment_header(byte_view file) {
   made.generation = load<std::uint64_t>(&file[generation_at]);
   made.queue = load<std::uint64_t>(&file[queue_at]);
   made.number = load<std::uint32_t>(&file[number_at]);
+  made.previous_end = {load<std::uint32_t>(&file[previous_end_at]),
+                       load<std::uint32_t>(&file[previous_end_at + 4])};
   if (made.kind < segment_kind::journal || made.kind > segment_kind::overflow)
     return failure{error{"is a segment of kind " +
                          std::to_string(static_cast<std::uint32_t>(made.kind)) +
@@ -83,7 +88,7 @@ std::optional<segment_scan::found> segment_scan::next() noexcept {
 bool segment_scan::skip_damage() noexcept {
   while (file_.size() - offset_ > record_alignment) {
     offset_ += record_alignment;
-    if (read_frame(left(), seal_)) return true;
+    if (looks_like_record(left()) && read_frame(left(), seal_)) return true;
   }
   return false;
 }

@@ -26,6 +26,8 @@ struct segment_header {
   std::uint64_t generation = 0;
   std::uint32_t number = 0;  ///< of the segment, see `place`
   std::uint64_t queue = 0;   ///< of a stream
+  /// Where the log ended when this segment was begun: so much has to be found before it.
+  place previous_end;
 
   friend bool operator==(const segment_header&, const segment_header&) = default;
 };

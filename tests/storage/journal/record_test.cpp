@@ -100,7 +100,7 @@ std::vector<std::vector<std::uint8_t>> one_of_each() {
   record_writer w;
   std::vector<std::vector<std::uint8_t>> made;
   auto keep = [&] { made.push_back(written(w)); };
-  w.add_group({7, 4096}), keep();
+  w.add_group({{7, 4096}, true}), keep();
   w.add_enqueue(two_places, message_of(slabs, "hello")), keep();
   w.add_settle(two_runs), keep();
   w.add_move(two_runs, two_places, message_of(slabs, "dead")), keep();
@@ -140,8 +140,11 @@ TEST_CASE("a record of each kind is read as it was written") {
   slab_writer slabs;
   record_writer w;
   SECTION("group") {
-    w.add_group({7, 4096});
-    CHECK(read_as<group>(written(w)).synced_to == place{7, 4096});
+    for (bool closes : {false, true}) {
+      w.add_group({{7, 4096}, closes});
+      const auto r = read_as<group>(written(w));
+      CHECK((r.synced_to == place{7, 4096} && r.closes == closes));
+    }
   }
   SECTION("enqueue") {
     w.add_enqueue(two_places, message_of(slabs, "hello"));

@@ -11,7 +11,7 @@ using namespace baton::journal;
 
 namespace {
 
-const segment_header some_header{segment_kind::journal, 0x1234567890, 7, 0};
+const segment_header some_header{segment_kind::journal, 0x1234567890, 7, 0, {}};
 
 /// A segment of `size` bytes with settle records of 1, 2, 3... runs.
 std::vector<std::uint8_t> segment_of(std::size_t records, std::size_t size,
@@ -36,7 +36,7 @@ std::size_t runs_of(byte_view frame) { return std::get<settle>(*decode(frame)).r
 
 TEST_CASE("a segment's header is read as it was written, and any flipped bit is noticed") {
   for (auto kind : {segment_kind::journal, segment_kind::stream, segment_kind::overflow}) {
-    const segment_header header{kind, ~std::uint64_t{0}, 4'000'000'000, 17};
+    const segment_header header{kind, ~std::uint64_t{0}, 4'000'000'000, 17, {5, 1u << 31}};
     auto bytes = encode(header);
     CHECK(*read_segment_header(bytes) == header);
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {

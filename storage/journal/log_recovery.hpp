@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "storage/files/file_system.hpp"
+#include "storage/journal/record.hpp"
+#include "storage/journal/segment.hpp"
+
+namespace baton::journal {
+
+/// What a folder's log was found to be.
+struct log_state {
+  std::uint32_t last_number = 0;    ///< of a segment; the next one goes on from there
+  place end;                        ///< of what was read
+  std::vector<std::string> spares;  ///< files that can be used again
+  std::vector<std::string> unused;  ///< segments that hold nothing: begun, and cut by the tail
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+
+  /// What is missing though it was once on the disk: file, offset, and how much was skipped.
+  std::vector<std::string> damage;
+  /// Where the log was cut: written and not synced when the machine went down, or (in a file that
+  /// is used again) what it held before. Empty after a log was closed in order.
+  std::string torn;
+};
+
+/// Reads a log from its beginning to its end, as a start after any kind of stop has to.
+///
+/// `use` is given each record with its place, in order; views are valid during the call. Records
+/// that are damaged are left out, and all else is given. The log ends at the first record that is
+/// not whole and was not known to be durable; whatever lies behind it is not given.
+///
+/// An error is one of the file system, or a segment of another format version: then the folder must
+/// not be written.
+result<log_state> recover_log(
+    file_system& files, const std::string& folder,
+    const std::function<void(place, byte_view frame, const record&)>& use);
+
+}  // namespace baton::journal

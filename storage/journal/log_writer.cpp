@@ -1,0 +1,246 @@
+#include "storage/journal/log_writer.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "config/check.hpp"
+
+namespace baton::journal {
+
+namespace {
+
+constexpr std::size_t digits = 10;
+constexpr std::string_view suffix = ".log";
+constexpr std::string_view spare_prefix = "spare-";
+constexpr std::size_t group_size = 24;
+static_assert(group_size % record_alignment == 0);
+
+}  // namespace
+
+std::string segment_name(std::uint32_t number) {
+  const auto text = std::to_string(number);
+  return std::string(digits - text.size(), '0') + text + std::string{suffix};
+}
+
+std::optional<std::uint32_t> segment_number(std::string_view name) {
+  if (name.size() != digits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
+  std::uint32_t number = 0;
+  const auto* end = name.data() + digits;
+  const auto read = std::from_chars(name.data(), end, number);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+bool is_spare_name(std::string_view name) { return name.starts_with(spare_prefix); }
+
+log_writer::log_writer(file_system& files, log_options options, std::uint32_t last_number,
+                       std::function<std::uint64_t()> generation)
+    : files_{files},
+      options_{std::move(options)},
+      generation_{std::move(generation)},
+      last_number_{last_number} {
+  BATON_CHECK(options_.segment_size >= segment_header_size + group_size + record_header_size);
+}
+
+// -- writing
+
+/// What goes into one segment at once: a group record, then stretches of the group's records.
+class log_writer::stretch {
+public:
+  explicit stretch(std::span<encoded_records> group) : group_{group} {}
+
+  std::uint64_t size() const noexcept { return size_; }
+  void add(std::size_t whose, std::size_t nth, std::uint64_t bytes) {
+    if (parts_.empty() || parts_.back().whose != whose) parts_.push_back({whose, nth, nth});
+    ++parts_.back().last;
+    size_ += bytes;
+  }
+  void seal(std::uint32_t with) {
+    for (const auto& p : parts_) group_[p.whose].seal(p.first, p.last, with);
+  }
+  std::vector<byte_view> pieces() const {
+    std::vector<byte_view> all;
+    for (const auto& p : parts_)
+      group_[p.whose].for_each_piece(p.first, p.last,
+                                     [&](byte_view piece) { all.push_back(piece); });
+    return all;
+  }
+  void clear() {
+    parts_.clear();
+    size_ = 0;
+  }
+
+private:
+  struct part {
+    std::size_t whose, first, last;
+  };
+
+  std::span<encoded_records> group_;
+  std::vector<part> parts_;
+  std::uint64_t size_ = 0;
+};
+
+file_result<void> log_writer::write(std::span<encoded_records> group, const placed& where) {
+  struct placement {
+    place at;
+    std::uint32_t size;
+    std::size_t whose, nth;
+  };
+  std::vector<placement> placements;
+  stretch now{group};
+  for (std::size_t whose = 0; whose < group.size(); ++whose)
+    for (std::size_t nth = 0; nth < group[whose].count(); ++nth) {
+      const auto size = group[whose].size_of(nth);
+      if (!current_.where || end_.offset + group_size + now.size() + size > current_size_) {
+        if (auto written = write_stretch(now); !written) return written;
+        if (auto begun = begin_segment(segment_header_size + group_size + size); !begun)
+          return begun;
+      }
+      const auto offset = end_.offset + group_size + now.size();
+      placements.push_back({{end_.segment, static_cast<std::uint32_t>(offset)},
+                            static_cast<std::uint32_t>(size),
+                            whose,
+                            nth});
+      now.add(whose, nth, size);
+    }
+  if (auto written = write_stretch(now); !written) return written;
+  for (const auto& p : placements) where(p.at, p.size, p.whose, p.nth);
+  return {};
+}
+
+file_result<void> log_writer::write_stretch(stretch& what) {
+  if (what.size() == 0) return {};
+  what.seal(seal_);
+  if (auto written = write_pieces(false, what.pieces(), what.size()); !written) {
+    what.seal(seal_);  // takes it out again: they may be written elsewhere
+    return written;
+  }
+  what.clear();
+  return {};
+}
+
+file_result<void> log_writer::write_pieces(bool closes, std::vector<byte_view> pieces,
+                                           std::uint64_t size) {
+  record_writer head;
+  head.add_group({synced_to_, closes});
+  auto opening = head.take();
+  BATON_CHECK(opening.size() == group_size);
+  opening.seal(0, 1, seal_);
+  opening.for_each_piece(0, 1, [&](byte_view piece) { pieces.insert(pieces.begin(), piece); });
+  dirty_ = true;
+  if (auto written = current_.where->write(end_.offset, pieces); !written) {
+    give_up_segment();
+    return written;
+  }
+  end_.offset += static_cast<std::uint32_t>(group_size + size);
+  return {};
+}
+
+// -- syncing
+
+file_result<void> log_writer::sync() {
+  const auto failed = [this](file_result<void> why) {
+    before_.clear();
+    current_.where.reset();
+    dirty_ = false;
+    return why;
+  };
+  while (!before_.empty()) {
+    if (auto synced = before_.front().where->sync(); !synced) return failed(std::move(synced));
+    before_.erase(before_.begin());
+  }
+  if (dirty_)
+    if (auto synced = current_.where->sync(); !synced) return failed(std::move(synced));
+  dirty_ = false;
+  synced_to_ = end_;
+  return {};
+}
+
+file_result<void> log_writer::close() {
+  if (auto synced = sync(); !synced || !current_.where) return synced;
+  if (end_.offset + group_size > current_size_) return {};  // full: there is nothing behind it
+  if (auto written = write_pieces(true, {}, 0); !written) return written;
+  return sync();
+}
+
+// -- segments
+
+void log_writer::give_up_segment() {
+  if (!current_.where) return;
+  if (dirty_) before_.push_back(std::move(current_));
+  current_.where.reset();
+  dirty_ = false;
+}
+
+file_result<void> log_writer::begin_segment(std::uint64_t least_size) {
+  give_up_segment();
+  const auto number = last_number_ + 1;
+  const auto size = std::max<std::uint64_t>(least_size, options_.segment_size);
+  const auto path = path_of(segment_name(number));
+  auto opened = open_segment(path, size);
+  if (!opened) return failure{opened.reason()};
+  const segment_header header{options_.kind, generation_(), number, options_.queue, end_};
+  const auto bytes = encode(header);
+  const byte_view pieces[] = {bytes};
+  const auto ready = [&]() -> file_result<void> {
+    if (auto written = (*opened)->write(0, pieces); !written) return written;
+    if (auto synced = (*opened)->sync(); !synced) return synced;
+    return files_.sync_folder(options_.folder);
+  }();
+  last_number_ = number;  // the name may be on the disk, whatever happened
+  if (!ready) return ready;
+  current_ = {*std::move(opened), number};
+  current_size_ = size;
+  seal_ = seal_of(header.generation);
+  end_ = {number, segment_header_size};
+  return {};
+}
+
+file_result<std::unique_ptr<file>> log_writer::open_segment(const std::string& path,
+                                                            std::uint64_t size) {
+  if (size == options_.segment_size && !spares_.empty()) {
+    if (auto renamed = files_.rename(path_of(spares_.back()), path); !renamed)
+      return failure{renamed.reason()};
+    spares_.pop_back();
+    return files_.open(path, open_mode::read_write);
+  }
+  auto made = files_.open(path, open_mode::create);
+  if (!made) return made;
+  if (auto taken = (*made)->preallocate(0, size); !taken) {
+    static_cast<void>(files_.remove(path));  // an empty segment is none, if it stays
+    return failure{taken.reason()};
+  }
+  return made;
+}
+
+file_result<void> log_writer::free(std::uint32_t number, std::size_t spares_wanted) {
+  const auto path = path_of(segment_name(number));
+  auto opened = files_.open(path, open_mode::read);
+  if (!opened) return failure{opened.reason()};
+  const auto size = (*opened)->size();
+  if (!size) return failure{size.reason()};
+  if (spares_.size() < spares_wanted && *size == options_.segment_size) {
+    auto name = new_spare_name();
+    if (auto renamed = files_.rename(path, path_of(name)); !renamed) return renamed;
+    spares_.push_back(std::move(name));
+  } else if (auto removed = files_.remove(path); !removed) {
+    return removed;
+  }
+  return files_.sync_folder(options_.folder);
+}
+
+file_result<void> log_writer::prepare_spares(std::size_t wanted) {
+  while (spares_.size() < wanted) {
+    auto name = new_spare_name();
+    auto made = files_.open(path_of(name), open_mode::create);
+    if (!made) return failure{made.reason()};
+    if (auto taken = (*made)->preallocate(0, options_.segment_size); !taken) {
+      static_cast<void>(files_.remove(path_of(name)));
+      return taken;
+    }
+    spares_.push_back(std::move(name));
+  }
+  return {};
+}
+
+}  // namespace baton::journal

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/files/file_system.hpp"
+#include "storage/journal/record_writer.hpp"
+#include "storage/journal/segment.hpp"
+
+namespace baton::journal {
+
+/// Where a log is written.
+struct log_options {
+  std::string folder;  // exists, and is this process's alone
+  segment_kind kind = segment_kind::journal;
+  std::uint64_t queue = 0;                 // of a stream
+  std::uint32_t segment_size = 64u << 20;  // bytes, header included
+};
+
+/// `0000000007.log`; segments sort by number.
+std::string segment_name(std::uint32_t number);
+/// The number in such a name; nothing for other names.
+std::optional<std::uint32_t> segment_number(std::string_view name);
+/// Whether a file of this name is a spare one.
+bool is_spare_name(std::string_view name);
+
+/// The writing end of a log: appends records, one segment after the other. For one thread, which it
+/// blocks; nothing here knows of queues.
+///
+/// A segment is preallocated, so that a full disk shows before its records are written, and a file
+/// that is no longer needed is used again: to sync blocks that were written before costs half.
+class log_writer {
+public:
+  /// Told where each record lies: the place, its size without padding, whose it is (its
+  /// `encoded_records` among those that were given) and which of them.
+  using placed = std::function<void(place, std::uint32_t, std::size_t, std::size_t)>;
+
+  /// The first segment gets the number after `last_number`. `generation` gives another number for
+  /// each segment, never one that was used in this folder.
+  log_writer(file_system& files, log_options options, std::uint32_t last_number,
+             std::function<std::uint64_t()> generation);
+
+  /// Appends all records of `group`, and then tells `where`. After an error nothing of them counts,
+  /// though some may be found by a recovery; the segment is given up, what was written before and
+  /// not synced can still be synced, and the next write begins another segment.
+  file_result<void> write(std::span<encoded_records> group, const placed& where);
+
+  /// Makes durable whatever was written. After an error what `synced_to()` does not cover is lost:
+  /// write it again. The segments that it was in get no more records.
+  file_result<void> sync();
+
+  /// Syncs, and marks the end, so that a recovery knows that nothing is missing. The log may go on.
+  file_result<void> close();
+
+  /// All that lies before is durable.
+  place synced_to() const noexcept { return synced_to_; }
+  /// Where the next record goes, unless it begins a segment.
+  place end() const noexcept { return end_; }
+
+  /// Nobody needs this segment any more: its file is kept to be used again where there are fewer
+  /// than `spares_wanted`, else removed. When this has succeeded it does not come back.
+  file_result<void> free(std::uint32_t number, std::size_t spares_wanted);
+  /// Makes spare files until there are so many: space that is taken now is not missing later.
+  file_result<void> prepare_spares(std::size_t wanted);
+  /// A spare file that an earlier process left.
+  void adopt_spare(std::string name) { spares_.push_back(std::move(name)); }
+  std::size_t spares() const noexcept { return spares_.size(); }
+
+private:
+  class stretch;
+  struct unsynced {
+    std::unique_ptr<file> where;
+    std::uint32_t number = 0;
+  };
+
+  std::string path_of(const std::string& name) const { return options_.folder + "/" + name; }
+  std::string new_spare_name() { return "spare-" + std::to_string(generation_()); }
+  file_result<void> begin_segment(std::uint64_t least_size);
+  file_result<std::unique_ptr<file>> open_segment(const std::string& path, std::uint64_t size);
+  file_result<void> write_stretch(stretch& what);
+  /// A group record, then `pieces` of `size` bytes.
+  file_result<void> write_pieces(bool closes, std::vector<byte_view> pieces, std::uint64_t size);
+  void give_up_segment();
+
+  file_system& files_;
+  const log_options options_;
+  std::function<std::uint64_t()> generation_;
+  std::uint32_t last_number_;
+  std::vector<std::string> spares_;
+
+  unsynced current_;  // no file: the next write begins a segment
+  std::uint64_t current_size_ = 0;
+  std::uint32_t seal_ = 0;
+  bool dirty_ = false;            // the current one has something unsynced
+  std::vector<unsynced> before_;  // segments that are full and not synced
+  place end_;
+  place synced_to_;
+};
+
+}  // namespace baton::journal
