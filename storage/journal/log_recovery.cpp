@@ -11,6 +11,7 @@ namespace baton::journal {
 namespace {
 
 struct segment_file {
+  std::string name;
   std::string path;
   segment_header header;
 };
@@ -26,12 +27,20 @@ public:
 
   result<log_state> run() {
     if (auto found = find_segments(); !found) return failure{found.reason()};
-    for (std::size_t i = 0; i < segments_.size() && state_.torn.empty(); ++i)
-      if (auto read = read_segment(i); !read) return failure{read.reason()};
+    leave_out_dead_ones();
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      if (!cut_) {
+        if (auto read = read_segment(i); !read) return failure{read.reason()};
+      } else {
+        state_.dead.push_back(segments_[i].name);
+      }
+    }
     return std::move(state_);
   }
 
 private:
+  // -- which segments there are
+
   result<void> find_segments() {
     auto names = files_.list(folder_);
     if (!names) return failed(names.reason());
@@ -40,26 +49,86 @@ private:
       const auto number = segment_number(name);
       if (!number) continue;
       state_.last_number = std::max(state_.last_number, *number);
-      const auto path = folder_ + "/" + name;
-      auto opened = files_.open(path, open_mode::read);
-      if (!opened) return failed(opened.reason());
-      std::uint8_t head[segment_header_size];
-      const auto got = (*opened)->read(0, head);
-      if (!got) return failed(got.reason());
-      auto header = read_segment_header({head, *got});
-      // A file whose name was given and whose header was not yet durable is none.
-      if (!header && !header.reason().text.starts_with("has format version")) {
-        state_.unused.push_back(name);
-        continue;
-      }
-      if (!header) return failure{error{path + ": " + header.reason().text}};
-      if (header->number != *number) {
-        state_.unused.push_back(name);
-        continue;
-      }
-      segments_.push_back({path, *header});
+      auto header = read_header(folder_ + "/" + name);
+      if (!header) return failure{header.reason()};
+      // A name that became durable ahead of the header: nothing was in that segment.
+      if (!*header || (*header)->number != *number)
+        state_.dead.push_back(name);
+      else
+        segments_.push_back({name, folder_ + "/" + name, **header});
     }
     return {};
+  }
+
+  /// Nothing: it has none.
+  result<std::optional<segment_header>> read_header(const std::string& path) {
+    auto opened = files_.open(path, open_mode::read);
+    if (!opened) return failed(opened.reason());
+    std::uint8_t bytes[segment_header_size];
+    const auto got = (*opened)->read(0, bytes);
+    if (!got) return failed(got.reason());
+    auto header = read_segment_header({bytes, *got});
+    if (header) return std::optional{*header};
+    if (is_of_another_version({bytes, *got}))
+      return failure{error{path + ": " + header.reason().text}};
+    return std::optional<segment_header>{};
+  }
+
+  /// What lies between where a segment says that the log ended and that segment.
+  void leave_out_dead_ones() {
+    auto least = UINT32_MAX;  // what a later one passes over lies above
+    for (auto s = segments_.rbegin(); s != segments_.rend(); ++s) {
+      if (s->header.number > least) {
+        state_.dead.push_back(s->name);
+        s->path.clear();
+        continue;
+      }
+      least = s->header.previous_end.segment;
+    }
+    std::erase_if(segments_, [](const auto& s) { return s.path.empty(); });
+  }
+
+  // -- one segment after the other
+
+  result<void> read_segment(std::size_t i) {
+    if (auto loaded = load(segments_[i]); !loaded) return loaded;
+    const auto& which = segments_[i];
+    const bool is_last = i + 1 == segments_.size();
+    const auto end = is_last ? std::nullopt : end_by(segments_[i + 1], which);
+    segment_scan scan{end ? byte_view{bytes_}.first(std::min<std::size_t>(*end, bytes_.size()))
+                          : byte_view{bytes_},
+                      which.header};
+    for (;;) {
+      while (auto found = scan.next()) give(which, *found);
+      const place stopped{which.header.number, scan.offset()};
+      state_.end = stopped;
+      if (end ? stopped.offset >= *end : !is_last || was_closed_) return {};
+      // Something is missing, unless this is the end of all. Was it durable once?
+      bool more_follows = !is_last;
+      if (stopped >= state_.synced_to) {
+        auto more = look_ahead(i, scan);
+        if (!more) return failure{more.reason()};
+        more_follows = more_follows || *more;
+      }
+      if (stopped >= state_.synced_to) {
+        cut_ = true;
+        if (more_follows || scan.problem() == frame_problem::broken)
+          state_.torn = which.path + ": cut at offset " + std::to_string(stopped.offset);
+        return {};
+      }
+      const bool goes_on = scan.skip_damage();
+      const auto to = goes_on ? scan.offset() : end.value_or(scan.offset());
+      state_.damage.push_back(which.path + ": bytes " + std::to_string(stopped.offset) + " to " +
+                              std::to_string(to) + " are damaged");
+      if (!goes_on) return {};
+    }
+  }
+
+  /// Where `one` ends, as the next segment says; it does not know if one in between has been freed.
+  static std::optional<std::uint32_t> end_by(const segment_file& next, const segment_file& one) {
+    const auto& end = next.header.previous_end;
+    if (end.segment != one.header.number) return std::nullopt;
+    return end.offset;
   }
 
   result<void> load(const segment_file& which) {
@@ -74,55 +143,17 @@ private:
     return {};
   }
 
-  /// Where this segment's records must reach, as the next one says.
-  std::optional<std::uint32_t> end_of(std::size_t i) const {
-    for (auto next = i + 1; next < segments_.size(); ++next)
-      if (segments_[next].header.previous_end.segment == segments_[i].header.number)
-        return segments_[next].header.previous_end.offset;
-    return std::nullopt;
-  }
-
-  result<void> read_segment(std::size_t i) {
-    const auto& which = segments_[i];
-    if (auto loaded = load(which); !loaded) return loaded;
-    segment_scan scan{bytes_, which.header};
-    const auto must_reach = end_of(i);
-    for (;;) {
-      while (auto found = scan.next()) give(which, *found);
-      const place stopped{which.header.number, scan.offset()};
-      state_.end = stopped;
-      if (must_reach ? stopped.offset >= *must_reach : was_closed_) return {};
-      // Something is missing here, unless this is the end. Was it durable once?
-      bool more_follows = must_reach.has_value();
-      if (stopped >= synced_to_) {
-        auto later = look_ahead(i, scan);
-        if (!later) return failure{later.reason()};
-        more_follows = more_follows || *later;
-      }
-      if (stopped >= synced_to_) {
-        if (more_follows || scan.problem() == frame_problem::broken)
-          state_.torn = which.path + ": cut at offset " + std::to_string(stopped.offset);
-        return {};
-      }
-      const bool more = scan.skip_damage();
-      const auto to = more ? scan.offset() : must_reach.value_or(scan.offset());
-      state_.damage.push_back(which.path + ": bytes " + std::to_string(stopped.offset) + " to " +
-                              std::to_string(to) + " are damaged");
-      if (!more) return {};
-    }
-  }
-
   /// Takes in what groups behind a gap say of `synced_to`. Gives whether there are any records.
   result<bool> look_ahead(std::size_t i, segment_scan scan) {
     bool any = scan.skip_damage();
     if (any) note_groups(scan);
-    const auto kept = std::move(bytes_);
+    auto kept = std::move(bytes_);
     for (auto next = i + 1; next < segments_.size(); ++next) {
       if (auto loaded = load(segments_[next]); !loaded) return failure{loaded.reason()};
       note_groups(segment_scan{bytes_, segments_[next].header});
       any = true;
     }
-    bytes_ = kept;
+    bytes_ = std::move(kept);
     return any;
   }
 
@@ -130,10 +161,11 @@ private:
     do {
       while (auto found = scan.next())
         if (auto r = decode(found->frame))
-          if (const auto* g = std::get_if<group>(&*r))
-            synced_to_ = std::max(synced_to_, g->synced_to);
+          if (const auto* g = std::get_if<group>(&*r)) note(*g);
     } while (scan.skip_damage());
   }
+
+  void note(const group& g) { state_.synced_to = std::max(state_.synced_to, g.synced_to); }
 
   void give(const segment_file& from, const segment_scan::found& found) {
     const place at{from.header.number, found.offset};
@@ -145,7 +177,7 @@ private:
     }
     was_closed_ = false;
     if (const auto* g = std::get_if<group>(&*decoded)) {
-      synced_to_ = std::max(synced_to_, g->synced_to);
+      note(*g);
       was_closed_ = g->closes;
     }
     ++state_.records;
@@ -158,10 +190,26 @@ private:
   const std::function<void(place, byte_view, const record&)>& use_;
   std::vector<segment_file> segments_;
   std::vector<std::uint8_t> bytes_;  // of the segment that is being read
-  place synced_to_;
-  bool was_closed_ = false;  // the last record that was read ends a log that was closed in order
+  bool was_closed_ = false;          // the last record says that the log was closed in order
+  bool cut_ = false;                 // the log has ended; other segments are no part of it
   log_state state_;
 };
+
+/// What was read after a sync that failed may be in memory only, where no other sync looks for it.
+file_result<void> write_again(file_system& files, const std::string& path, std::uint64_t from,
+                              std::uint64_t to) {
+  auto opened = files.open(path, open_mode::read_write);
+  if (!opened) return failure{opened.reason()};
+  const auto size = (*opened)->size();
+  if (!size) return failure{size.reason()};
+  to = std::min(to, *size);
+  std::vector<std::uint8_t> bytes(to - std::min(from, to));
+  const auto got = (*opened)->read(from, bytes);
+  if (!got) return failure{got.reason()};
+  const byte_view pieces[] = {byte_view{bytes}.first(*got)};
+  if (auto written = (*opened)->write(from, pieces); !written) return written;
+  return (*opened)->sync();
+}
 
 }  // namespace
 
@@ -169,6 +217,22 @@ result<log_state> recover_log(
     file_system& files, const std::string& folder,
     const std::function<void(place, byte_view frame, const record&)>& use) {
   return recovery{files, folder, use}.run();
+}
+
+file_result<void> settle_log(file_system& files, const std::string& folder,
+                             const log_state& state) {
+  auto names = files.list(folder);
+  if (!names) return failure{names.reason()};
+  for (const auto& name : *names) {
+    const auto number = segment_number(name);
+    if (!number || *number < state.synced_to.segment || *number > state.end.segment) continue;
+    const auto from = *number == state.synced_to.segment ? state.synced_to.offset : 0;
+    const auto to = *number == state.end.segment ? state.end.offset : UINT64_MAX;
+    if (auto written = write_again(files, folder + "/" + name, from, to); !written) return written;
+  }
+  for (const auto& name : state.dead)
+    if (auto removed = files.remove(folder + "/" + name); !removed) return removed;
+  return files.sync_folder(folder);
 }
 
 }  // namespace baton::journal

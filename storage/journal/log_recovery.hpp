@@ -13,21 +13,23 @@ namespace baton::journal {
 
 /// What a folder's log was found to be.
 struct log_state {
-  std::uint32_t last_number = 0;    ///< of a segment; the next one goes on from there
-  place end;                        ///< of what was read
+  place end;                        ///< of the log; what lies behind it is not part of it
+  place synced_to;                  ///< what is known to be durable
+  std::uint32_t last_number = 0;    ///< of a segment, whatever became of it
   std::vector<std::string> spares;  ///< files that can be used again
-  std::vector<std::string> unused;  ///< segments that hold nothing: begun, and cut by the tail
+  std::vector<std::string> dead;    ///< segments that are no part of the log
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
 
-  /// What is missing though it was once on the disk: file, offset, and how much was skipped.
+  /// What is missing though it was once durable: which file, from where to where.
   std::vector<std::string> damage;
-  /// Where the log was cut: written and not synced when the machine went down, or (in a file that
-  /// is used again) what it held before. Empty after a log was closed in order.
+  /// Where the log was cut: what followed was written and not synced when the machine went down, or
+  /// (in a file that was used before) is of an older log. Empty after a log was closed in order.
   std::string torn;
 };
 
-/// Reads a log from its beginning to its end, as a start after any kind of stop has to.
+/// Reads a log from its beginning to its end, as a start after any kind of stop has to. Changes
+/// nothing.
 ///
 /// `use` is given each record with its place, in order; views are valid during the call. Records
 /// that are damaged are left out, and all else is given. The log ends at the first record that is
@@ -38,5 +40,9 @@ struct log_state {
 result<log_state> recover_log(
     file_system& files, const std::string& folder,
     const std::function<void(place, byte_view frame, const record&)>& use);
+
+/// Makes durable what was recovered, and removes the segments that are no part of it: after that a
+/// `log_writer` may go on behind `state.end`.
+file_result<void> settle_log(file_system& files, const std::string& folder, const log_state& state);
 
 }  // namespace baton::journal

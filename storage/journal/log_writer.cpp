@@ -1,6 +1,8 @@
 #include "storage/journal/log_writer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
 
 #include "config/check.hpp"
@@ -33,12 +35,14 @@ std::optional<std::uint32_t> segment_number(std::string_view name) {
 
 bool is_spare_name(std::string_view name) { return name.starts_with(spare_prefix); }
 
-log_writer::log_writer(file_system& files, log_options options, std::uint32_t last_number,
-                       std::function<std::uint64_t()> generation)
+log_writer::log_writer(file_system& files, log_options options, place end,
+                       std::uint32_t last_number, std::function<std::uint64_t()> generation)
     : files_{files},
       options_{std::move(options)},
       generation_{std::move(generation)},
-      last_number_{last_number} {
+      last_number_{last_number},
+      end_{end},
+      synced_to_{end} {
   BATON_CHECK(options_.segment_size >= segment_header_size + group_size + record_header_size);
 }
 
@@ -140,9 +144,11 @@ file_result<void> log_writer::write_pieces(bool closes, std::vector<byte_view> p
 
 file_result<void> log_writer::sync() {
   const auto failed = [this](file_result<void> why) {
+    for (auto n = synced_to_.segment + 1; n <= last_number_; ++n) dead_.push_back(n);
     before_.clear();
     current_.where.reset();
     dirty_ = false;
+    end_ = synced_to_;
     return why;
   };
   while (!before_.empty()) {
@@ -188,11 +194,37 @@ file_result<void> log_writer::begin_segment(std::uint64_t least_size) {
     return files_.sync_folder(options_.folder);
   }();
   last_number_ = number;  // the name may be on the disk, whatever happened
-  if (!ready) return ready;
+  if (!ready) {
+    dead_.push_back(number);
+    return ready;
+  }
   current_ = {*std::move(opened), number};
   current_size_ = size;
   seal_ = seal_of(header.generation);
   end_ = {number, segment_header_size};
+  static_cast<void>(remove_dead());  // it can wait until a segment is freed
+  return {};
+}
+
+/// Makes a segment one that holds nothing, for good, whatever becomes of its name.
+file_result<void> log_writer::blank(const std::string& path) {
+  auto opened = files_.open(path, open_mode::read_write);
+  if (!opened) return failure{opened.reason()};
+  static constexpr std::array<std::uint8_t, segment_header_size> zeros{};
+  const byte_view pieces[] = {zeros};
+  if (auto written = (*opened)->write(0, pieces); !written) return written;
+  return (*opened)->sync();
+}
+
+/// Only the segment that passes over them says that they are dead: they go before that one does.
+file_result<void> log_writer::remove_dead() {
+  for (; !dead_.empty(); dead_.pop_back()) {
+    const auto path = path_of(segment_name(dead_.back()));
+    auto blanked = blank(path);
+    if (!blanked && blanked.reason().code == ENOENT) continue;
+    if (!blanked) return blanked;
+    if (auto removed = files_.remove(path); !removed) return removed;
+  }
   return {};
 }
 
@@ -214,19 +246,18 @@ file_result<std::unique_ptr<file>> log_writer::open_segment(const std::string& p
 }
 
 file_result<void> log_writer::free(std::uint32_t number, std::size_t spares_wanted) {
+  if (auto removed = remove_dead(); !removed) return removed;
   const auto path = path_of(segment_name(number));
   auto opened = files_.open(path, open_mode::read);
   if (!opened) return failure{opened.reason()};
   const auto size = (*opened)->size();
   if (!size) return failure{size.reason()};
-  if (spares_.size() < spares_wanted && *size == options_.segment_size) {
-    auto name = new_spare_name();
-    if (auto renamed = files_.rename(path, path_of(name)); !renamed) return renamed;
-    spares_.push_back(std::move(name));
-  } else if (auto removed = files_.remove(path); !removed) {
-    return removed;
-  }
-  return files_.sync_folder(options_.folder);
+  if (auto blanked = blank(path); !blanked) return blanked;
+  if (spares_.size() >= spares_wanted || *size != options_.segment_size) return files_.remove(path);
+  auto name = new_spare_name();
+  if (auto renamed = files_.rename(path, path_of(name)); !renamed) return renamed;
+  spares_.push_back(std::move(name));
+  return {};
 }
 
 file_result<void> log_writer::prepare_spares(std::size_t wanted) {

@@ -42,18 +42,20 @@ public:
   /// `encoded_records` among those that were given) and which of them.
   using placed = std::function<void(place, std::uint32_t, std::size_t, std::size_t)>;
 
-  /// The first segment gets the number after `last_number`. `generation` gives another number for
-  /// each segment, never one that was used in this folder.
-  log_writer(file_system& files, log_options options, std::uint32_t last_number,
+  /// Goes on behind `end` (of a new log: nowhere) with a segment that gets the number after
+  /// `last_number`. `generation` gives another number for each segment, never one that was used in
+  /// this folder.
+  log_writer(file_system& files, log_options options, place end, std::uint32_t last_number,
              std::function<std::uint64_t()> generation);
 
-  /// Appends all records of `group`, and then tells `where`. After an error nothing of them counts,
-  /// though some may be found by a recovery; the segment is given up, what was written before and
-  /// not synced can still be synced, and the next write begins another segment.
+  /// Appends all records of `group`, and then tells `where`. After an error none of them is in the
+  /// log, as soon as another write has succeeded; until then a recovery may find some. The segment
+  /// is given up; what was written before and not synced can still be synced.
   file_result<void> write(std::span<encoded_records> group, const placed& where);
 
-  /// Makes durable whatever was written. After an error what `synced_to()` does not cover is lost:
-  /// write it again. The segments that it was in get no more records.
+  /// Makes durable whatever was written. After an error what `synced_to()` does not cover is no
+  /// longer in the log, as soon as another write has succeeded: write it again. The segments that
+  /// it was in get no more records.
   file_result<void> sync();
 
   /// Syncs, and marks the end, so that a recovery knows that nothing is missing. The log may go on.
@@ -88,6 +90,8 @@ private:
   /// A group record, then `pieces` of `size` bytes.
   file_result<void> write_pieces(bool closes, std::vector<byte_view> pieces, std::uint64_t size);
   void give_up_segment();
+  file_result<void> blank(const std::string& path);
+  file_result<void> remove_dead();
 
   file_system& files_;
   const log_options options_;
@@ -98,8 +102,9 @@ private:
   unsynced current_;  // no file: the next write begins a segment
   std::uint64_t current_size_ = 0;
   std::uint32_t seal_ = 0;
-  bool dirty_ = false;            // the current one has something unsynced
-  std::vector<unsynced> before_;  // segments that are full and not synced
+  bool dirty_ = false;               // the current one has something unsynced
+  std::vector<unsynced> before_;     // segments that are full and not synced
+  std::vector<std::uint32_t> dead_;  // segments that are no part of the log and still have files
   place end_;
   place synced_to_;
 };

@@ -34,6 +34,10 @@ Number load(const std::uint8_t* at) noexcept {
   return number;
 }
 
+bool is_segment(byte_view file) noexcept {
+  return file.size() >= segment_header_size && as_text(file).starts_with(magic);
+}
+
 }  // namespace
 
 std::array<std::uint8_t, segment_header_size> encode(const segment_header& header) noexcept {
@@ -51,12 +55,12 @@ std::array<std::uint8_t, segment_header_size> encode(const segment_header& heade
 }
 
 result<segment_header> read_segment_header(byte_view file) {
-  if (file.size() < segment_header_size || !as_text(file).starts_with(magic))
-    return failure{error{"is no segment of a journal"}};
   // The version comes first: a later one may have another header.
-  if (const auto version = load<std::uint32_t>(&file[version_at]); version != format_version)
-    return failure{error{"has format version " + std::to_string(version) +
+  if (is_of_another_version(file))
+    return failure{error{"has format version " +
+                         std::to_string(load<std::uint32_t>(&file[version_at])) +
                          "; this program knows version " + std::to_string(format_version)}};
+  if (!is_segment(file)) return failure{error{"is no segment of a journal"}};
   if (crc32c(file.first(check_at)) != load<std::uint32_t>(&file[check_at]))
     return failure{error{"has a damaged header"}};
   segment_header made;
@@ -71,6 +75,12 @@ result<segment_header> read_segment_header(byte_view file) {
                          std::to_string(static_cast<std::uint32_t>(made.kind)) +
                          ", which this version does not know"}};
   return made;
+}
+
+bool is_of_another_version(byte_view file) noexcept {
+  if (!is_segment(file)) return false;
+  const auto version = load<std::uint32_t>(&file[version_at]);
+  return version != format_version && version != 0;  // 0: not written whole
 }
 
 std::optional<segment_scan::found> segment_scan::next() noexcept {

@@ -26,7 +26,8 @@ struct segment_header {
   std::uint64_t generation = 0;
   std::uint32_t number = 0;  ///< of the segment, see `place`
   std::uint64_t queue = 0;   ///< of a stream
-  /// Where the log ended when this segment was begun: so much has to be found before it.
+  /// Where the log ended when this segment was begun. All up to there belongs to it; what lies
+  /// between there and this segment was written in vain and does not.
   place previous_end;
 
   friend bool operator==(const segment_header&, const segment_header&) = default;
@@ -37,6 +38,9 @@ std::array<std::uint8_t, segment_header_size> encode(const segment_header& heade
 /// The header at the front of a file. An error says what the file is instead: of another program,
 /// of a later version of this one, or damaged.
 result<segment_header> read_segment_header(byte_view file);
+
+/// Whether that is a segment, of a format version that this program does not know.
+bool is_of_another_version(byte_view file) noexcept;
 
 /// Walks through the records of one segment.
 class segment_scan {

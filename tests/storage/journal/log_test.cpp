@@ -28,10 +28,12 @@ public:
   }
   ~log_folder() { std::filesystem::remove_all(folder); }
 
-  log_writer open(std::uint32_t last_number = 0) {
-    return {files, {folder, segment_kind::journal, 0, small_segment}, last_number, [this] {
-              return ++generations_;
-            }};
+  log_writer open(const log_state& after = {}) {
+    return {files,
+            {folder, segment_kind::journal, 0, small_segment},
+            after.end,
+            after.last_number,
+            [this] { return ++generations_; }};
   }
 
   /// `count` records in one group, each with so many runs.
@@ -133,7 +135,7 @@ TEST_CASE("a log gives back what was written, in order and in its places, over m
   CHECK(found.state.torn.empty());
   CHECK(found.state.damage.empty());
   SECTION("and a later process goes on behind it") {
-    auto log = disk.open(found.state.last_number);
+    auto log = disk.open(found.state);
     disk.write(log, 5);
     CHECK(disk.recover().numbers == up_to(places.size() + 5));
   }
@@ -272,5 +274,5 @@ TEST_CASE("a segment that was begun and not written is none") {
   const auto found = disk.recover();
   CHECK(found.numbers == up_to(1));
   CHECK(found.state.last_number == 2);
-  CHECK(found.state.unused == std::vector<std::string>{segment_name(2)});
+  CHECK(found.state.dead == std::vector<std::string>{segment_name(2)});
 }
