@@ -9,6 +9,10 @@
 
 namespace baton {
 
+/// Tables and arrays within each other, in headers and arguments. Fixed, so that what one node has
+/// taken every other one can pass on.
+inline constexpr int max_table_depth = 32;
+
 struct field_value;
 
 /// Named values in the order in which they were given; names may repeat, the first one counts.

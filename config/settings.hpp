@@ -19,10 +19,6 @@ namespace baton {
 /// strings can carry. Fixed by the protocol, hence no key.
 inline constexpr std::size_t max_name_bytes = 255;
 
-/// Tables and arrays within each other, in headers and arguments. Fixed, so that what one node has
-/// taken every other one can pass on.
-inline constexpr int max_table_depth = 32;
-
 /// The virtual host that always exists, and that definitions belong to which name no other.
 inline constexpr const char* default_vhost = "/";
 

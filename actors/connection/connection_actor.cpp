@@ -1,5 +1,6 @@
 #include "actors/connection/connection_actor.hpp"
 
+#include "actors/receipt_mail.hpp"
 #include "actors/support/log.hpp"
 
 /// The socket, turns, credit and time of a connection.
@@ -20,26 +21,6 @@ constexpr std::chrono::seconds parting_timeout{1};
 
 }  // namespace
 
-/// Completions come on whichever loop the queue lives on; they become mail to the connection.
-class connection_actor::receipts final : public receipt_owner {
-public:
-  explicit receipts(connection_ref to) : to_{std::move(to)} {}
-
-  void completed(receipt_run run, credit_state credit) noexcept override {
-    to_.send(published{run, credit});
-  }
-  void credit_paid(std::uint64_t bytes, credit_state credit) noexcept override {
-    to_.send(baton::credit_paid{bytes, credit});
-  }
-  void refused(std::uint16_t channel, std::uint32_t incarnation,
-               std::vector<std::uint64_t> publishes) noexcept override {
-    to_.send(publishes_refused{channel, incarnation, std::move(publishes)});
-  }
-
-private:
-  connection_ref to_;
-};
-
 connection_actor::connection_actor(caf::actor_config& config, node_services& node, connection_id id,
                                    unattached_stream accepted)
     : actor_of{config},
@@ -48,7 +29,7 @@ connection_actor::connection_actor(caf::actor_config& config, node_services& nod
       local_{accepted_->local()},
       output_{node.of(home()).buffers},
       machine_{node.protocol(), *this, output_.frames()},
-      context_{node,    home(),   id,   self(), std::make_shared<receipts>(self()),
+      context_{node,    home(),   id,   self(), std::make_shared<receipt_mail>(self()),
                output_, machine_, *this},
       deadline_{*this, [this] { on_deadline(); }},
       heartbeat_{*this, [this] { on_heartbeat_due(); }},

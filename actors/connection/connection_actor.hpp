@@ -48,8 +48,6 @@ protected:
   void on_exit() override;
 
 private:
-  class receipts;
-
   // connection_actor.cpp: the socket, turns, credit, time
   void on_readable() override;
   void on_writable() override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/receipt_mail.hpp"
 #include "transport/amqp091/properties.hpp"
 
 namespace baton {
@@ -13,25 +14,6 @@ constexpr std::chrono::milliseconds memory_interval{20};
 
 }  // namespace
 
-class local_session::receipts final : public receipt_owner {
-public:
-  explicit receipts(local_session_ref to) : to_{std::move(to)} {}
-
-  void completed(receipt_run run, credit_state credit) noexcept override {
-    to_.send(published{run, credit});
-  }
-  void credit_paid(std::uint64_t bytes, credit_state credit) noexcept override {
-    to_.send(baton::credit_paid{bytes, credit});
-  }
-  void refused(std::uint16_t channel, std::uint32_t incarnation,
-               std::vector<std::uint64_t> publishes) noexcept override {
-    to_.send(publishes_refused{channel, incarnation, std::move(publishes)});
-  }
-
-private:
-  local_session_ref to_;
-};
-
 local_session::local_session(caf::actor_config& config, node_services& node,
                              std::unique_ptr<local_end> end)
     : actor_of{config},
@@ -39,7 +21,7 @@ local_session::local_session(caf::actor_config& config, node_services& node,
       local_{node.of(home())},
       id_{node.next_connection()},
       end_{std::move(end)},
-      receipts_{std::make_shared<receipts>(self())},
+      receipts_{std::make_shared<receipt_mail>(self())},
       memory_timer_{*this, [this] {
                       if (starved_) go_on();
                     }} {}

@@ -47,7 +47,6 @@ private:
 
     consumer_actor& face() const { return static_cast<consumer_actor&>(*actor.actor()); }
   };
-  class receipts;
 
   // what the end calls
   void declare_exchange(std::string name, std::string type, answered then) override;

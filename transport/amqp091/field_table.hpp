@@ -24,9 +24,6 @@
 /// a table behind its length.
 namespace baton::amqp091 {
 
-/// How many tables and arrays may stand inside one another.
-inline constexpr int default_table_depth = 32;
-
 /// A table still in its encoding: its entries, without the length in front of them.
 struct table_view {
   byte_view entries;
@@ -50,7 +47,7 @@ struct encoded_value {
 encoded_value read_value(reader& from) noexcept;
 
 /// Whether the entries are well formed, nested ones too, to that depth.
-bool is_valid_table(byte_view entries, int depth = default_table_depth) noexcept;
+bool is_valid_table(byte_view entries, int depth = max_table_depth) noexcept;
 
 /// The first value of that name, found without decoding the others; nothing when there is none.
 std::optional<encoded_value> find_in_table(byte_view entries, std::string_view name) noexcept;
@@ -77,9 +74,9 @@ void for_each_element(byte_view elements, Each&& each) {
   }
 }
 
-result<field_value> decode_value(const encoded_value& value, int depth = default_table_depth);
+result<field_value> decode_value(const encoded_value& value, int depth = max_table_depth);
 /// The decoded table; order, repeated names and the width of integers are kept.
-result<field_table> decode_table(byte_view entries, int depth = default_table_depth);
+result<field_table> decode_table(byte_view entries, int depth = max_table_depth);
 
 /// Appends the letter and the value.
 void encode_value(output_buffer& out, const field_value& value);

@@ -107,8 +107,8 @@ TEST_CASE("tables nested deeper than the limit are refused", "[amqp091]") {
     CHECK_FALSE(is_valid_table(bytes, depth - 1));
     CHECK_FALSE(decode_table(bytes, depth - 1));
   }
-  CHECK(is_valid_table(nested(default_table_depth)));
-  CHECK_FALSE(is_valid_table(nested(default_table_depth + 1)));
+  CHECK(is_valid_table(nested(max_table_depth)));
+  CHECK_FALSE(is_valid_table(nested(max_table_depth + 1)));
   CHECK_FALSE(is_valid_table(nested(5000)));
 }
 
