@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/support/log.hpp"
 #include "storage/memory_account.hpp"
 
 namespace baton {
@@ -278,9 +279,22 @@ void queue_actor::end(queue_ended notice, consumer_id except) {
 
 void queue_actor::close(consumer_id except) {
   core_.close();
+  tell_consumers(except);
+  quit();
+}
+
+void queue_actor::tell_consumers(consumer_id except) {
   for (const auto& s : subscriptions_)
     if (s.id != except) s.to.send(queue_gone{});
-  quit();
+}
+
+void queue_actor::on_failure(const std::string& why) {
+  if (!has_ended()) {
+    tell_consumers();
+    topology_.send(queue_ended{entry_.vhost, entry_.id, 0, {}, {}});
+  }
+  log::error("queue failed",
+             queue_text(entry_.name, entry_.vhost_name) + " has ended, with what it held: " + why);
 }
 
 void queue_actor::on_start() { arm_timer(); }

@@ -39,6 +39,7 @@ public:
 
 protected:
   void on_start() override;
+  void on_failure(const std::string& why) override;
   void on_exit() override;
 
 private:
@@ -61,6 +62,7 @@ private:
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});
   void close(consumer_id except = {});
+  void tell_consumers(consumer_id except = {});
 
   /// What it is called and how it was declared; nothing of it changes. Its entry in the topology
   /// has more, which only the core needs, and an idle queue should be small.

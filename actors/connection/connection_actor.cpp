@@ -45,6 +45,10 @@ void connection_actor::on_start() {
   deadline_.arm(context_.limits().handshake_timeout);
 }
 
+void connection_actor::on_failure(const std::string& why) {
+  log::error("connection failed", title() + " is dropped: " + why);
+}
+
 void connection_actor::on_exit() {
   close_channels();
   closed_channels_.clear();

@@ -45,6 +45,7 @@ public:
 
 protected:
   void on_start() override;
+  void on_failure(const std::string& why) override;
   void on_exit() override;
 
 private:

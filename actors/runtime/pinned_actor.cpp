@@ -5,6 +5,8 @@
 #include <caf/exit_reason.hpp>
 #include <caf/sec.hpp>
 
+#include "actors/support/log.hpp"
+
 namespace baton {
 
 namespace {
@@ -17,10 +19,6 @@ std::string text_of(const std::exception_ptr& what) {
   } catch (...) {
     return "an exception of unknown type";
   }
-}
-
-caf::error reason_of(const std::exception_ptr& what) {
-  return caf::make_error(caf::sec::runtime_error, text_of(what));
 }
 
 std::string text_of(const caf::error& reason) {
@@ -40,8 +38,8 @@ pinned_actor::pinned_actor(caf::actor_config& config)
   down_handler_ = [](caf::scheduled_actor* self, caf::down_msg& down) {
     static_cast<pinned_actor*>(self)->on_down(down.source, text_of(down.reason));
   };
-  exception_handler_ = [](caf::scheduled_actor*, std::exception_ptr& what) {
-    return reason_of(what);
+  exception_handler_ = [](caf::scheduled_actor* self, std::exception_ptr& what) {
+    return static_cast<pinned_actor*>(self)->failed(what);
   };
 }
 
@@ -50,6 +48,8 @@ pinned_actor::~pinned_actor() = default;
 void pinned_actor::on_down(const caf::actor_addr&, const std::string&) {
   throw broken_invariant{"an actor watches another without handling its end"};
 }
+
+void pinned_actor::on_failure(const std::string& why) { log::error("failure", why); }
 
 // -- CAF's face ---------------------------------------------------------------------------------
 
@@ -136,9 +136,17 @@ bool pinned_actor::handle(caf::mailbox_element& element) {
   return !has_ended();
 }
 
-void pinned_actor::fail(std::exception_ptr what) {
+void pinned_actor::fail(const std::exception_ptr& what) { quit(failed(what)); }
+
+caf::error pinned_actor::failed(const std::exception_ptr& what) {
   home_.statistics().failures.fetch_add(1, std::memory_order_relaxed);
-  quit(reason_of(what));
+  auto why = text_of(what);
+  try {
+    on_failure(why);
+  } catch (...) {
+    // It is ending for a failure already.
+  }
+  return caf::make_error(caf::sec::runtime_error, std::move(why));
 }
 
 bool pinned_actor::cleanup(caf::error&& reason, caf::execution_unit* host) {

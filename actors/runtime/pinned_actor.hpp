@@ -18,9 +18,9 @@ class timer;
 /// Base of all of Baton's actors: it lives on one loop and is only ever resumed there, so it may
 /// use the loop, its sockets and its timer without a lock.
 ///
-/// Whatever a handler throws ends this actor, and only it; those who watch it see the reason. So
-/// does a message that it does not know. It lives until it quits, whether or not anybody knows it:
-/// its loop keeps it.
+/// Whatever a handler throws ends this actor, and only it (`on_failure`); those who watch it see
+/// the reason. So does a message that it does not know. It lives until it quits, whether or not
+/// anybody knows it: its loop keeps it.
 class pinned_actor : public caf::event_based_actor, private loop_task {
 public:
   /// `config.host` is the home loop: spawn with `baton::spawn`.
@@ -72,6 +72,11 @@ protected:
   /// overriding this is a broken invariant.
   virtual void on_down(const caf::actor_addr& whom, const std::string& reason);
 
+  /// A handler threw, and the actor ends for it: the place to tell whoever would wait for it in
+  /// vain, ahead of `on_exit`. If the handler had quit before it threw, it `has_ended()` already.
+  /// Writes `why` to the log unless overridden. What this throws in its turn is dropped.
+  virtual void on_failure(const std::string& why);
+
   /// Drops all state, above all handles of others: cycles of handles end here. Once, on the home
   /// loop, after the last handler.
   void on_exit() override {}
@@ -94,7 +99,8 @@ private:
 
   void push(caf::mailbox_element_ptr element) noexcept;
   bool handle(caf::mailbox_element& element);
-  void fail(std::exception_ptr what);
+  void fail(const std::exception_ptr& what);
+  caf::error failed(const std::exception_ptr& what);
   void leave_home() noexcept;
   void cancel_timers() noexcept;
 
