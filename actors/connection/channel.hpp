@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -128,10 +129,11 @@ private:
     static consumer_id id_of(const std::unique_ptr<consumer>& c) noexcept { return c->id; }
     consumer_actor& face() const { return static_cast<consumer_actor&>(*actor.actor()); }
   };
-  /// A publish that was checked and routed, before it is on its way.
+  /// A publish that was checked and routed, and waits for its commit. A queue that has gone by then
+  /// gets nothing, and one that has been declared anew gets it, as in RabbitMQ.
   struct routed {
     message content;
-    std::vector<std::pair<queue_id, publish_ref>> queues;
+    std::vector<std::string> queues;
     bool mandatory = false;
   };
   /// A publish whose body is still arriving.
@@ -149,6 +151,8 @@ private:
   template <class MakeMessage>
   void take_publish(const amqp091::publish_view& publish, MakeMessage&& make);
   void forget_arriving();
+  /// On to its queues, or back to the client.
+  void send_on(message content, std::span<const queue_entry* const> queues, bool mandatory);
   std::uint64_t begin_publish(const message& content);
   void send_return(const message& content);
   void finish_commit();

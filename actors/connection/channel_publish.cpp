@@ -125,18 +125,23 @@ void amqp_channel::take_publish(const amqp091::publish_view& publish, MakeMessag
   if (mode_.transactional()) {
     if (!transaction_fits(content.footprint())) return;
     routed kept{std::move(content), {}, publish.mandatory};
-    for (const auto* q : route.queues) kept.queues.emplace_back(q->id, queue_endpoint::of(*q).to);
+    for (const auto* q : route.queues) kept.queues.push_back(q->name);
     auto bytes = kept.content.footprint();
     transaction_->add(std::move(kept), bytes);
     return;
   }
-  if (route.queues.empty() && publish.mandatory) send_return(content);
+  send_on(std::move(content), route.queues, publish.mandatory);
+}
+
+void amqp_channel::send_on(message content, std::span<const queue_entry* const> queues,
+                           bool mandatory) {
+  if (queues.empty() && mandatory) send_return(content);
   const auto number = begin_publish(content);
-  for (std::size_t i = 0; i + 1 < route.queues.size(); ++i)
-    context_.local.outbox.add(route.queues[i]->id, queue_endpoint::of(*route.queues[i]).to,
-                              content.fork(), run_, number);
-  if (!route.queues.empty())
-    context_.local.outbox.add(route.queues.back()->id, queue_endpoint::of(*route.queues.back()).to,
+  for (std::size_t i = 0; i + 1 < queues.size(); ++i)
+    context_.local.outbox.add(queues[i]->id, queue_endpoint::of(*queues[i]).to, content.fork(),
+                              run_, number);
+  if (!queues.empty())
+    context_.local.outbox.add(queues.back()->id, queue_endpoint::of(*queues.back()).to,
                               std::move(content), run_, number);
 }
 
@@ -235,15 +240,17 @@ void amqp_channel::on(const methods::tx_commit&) {
   commit_begin_ = publishes_ + 1;
   commit_runs_ = 1;
   unsettled_.commit([this](const settled_run& run) { ended(run); });
+  const auto* here = context_.local.view.find_vhost(context_.vhost);
+  std::vector<const queue_entry*> queues;
   for (auto& publish : transaction_->commit()) {
-    if (publish.queues.empty() && publish.mandatory) send_return(publish.content);
+    queues.clear();
+    for (const auto& name : publish.queues)
+      if (const auto* q = here == nullptr ? nullptr : here->find_queue(name)) queues.push_back(q);
     if (run_ && run_.run().count == receipt::max_publishes) {
       ++commit_runs_;
       run_.release();
     }
-    const auto number = begin_publish(publish.content);
-    for (const auto& [queue, to] : publish.queues)
-      context_.local.outbox.add(queue, to, publish.content.fork(), run_, number);
+    send_on(std::move(publish.content), queues, publish.mandatory);
   }
   if (!run_) return finish_commit();
 }

@@ -16,6 +16,7 @@ BLOCKED, UNBLOCKED = (10, 60), (10, 61)
 CHANNEL_OPEN, CHANNEL_OPEN_OK, CHANNEL_CLOSE = (20, 10), (20, 11), (20, 40)
 QUEUE_DECLARE, QUEUE_DECLARE_OK = (50, 10), (50, 11)
 PURGE, PURGE_OK = (50, 30), (50, 31)
+QUEUE_DELETE, QUEUE_DELETE_OK = (50, 40), (50, 41)
 QOS, QOS_OK, CONSUME, CONSUME_OK = (60, 10), (60, 11), (60, 20), (60, 21)
 PUBLISH, DELIVER, GET, GET_OK, GET_EMPTY = (60, 40), (60, 60), (60, 70), (60, 71), (60, 72)
 ACK = (60, 80)
@@ -78,6 +79,10 @@ class Client:
     def declare(self, queue, arguments=b""):
         self.send(1, QUEUE_DECLARE, b"\0\0", shortstr(queue), b"\0", longstr(arguments))
         return self.expect(QUEUE_DECLARE_OK)
+
+    def delete(self, queue):
+        self.send(1, QUEUE_DELETE, b"\0\0", shortstr(queue), b"\0")
+        return self.expect(QUEUE_DELETE_OK)
 
     def consume(self, queue, no_ack=False):
         self.send(1, CONSUME, b"\0\0", shortstr(queue), shortstr("c"),

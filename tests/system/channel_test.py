@@ -4,12 +4,15 @@ import struct
 import unittest
 
 from amqp import (
-    CHANNEL_CLOSE, CHANNEL_OPEN, CHANNEL_OPEN_OK, CONSUME_OK, DELIVER, GET, GET_EMPTY, GET_OK, HEADER,
-    PUBLISH, QUEUE_DECLARE, QUEUE_DECLARE_OK, Client, frame, longstr, method, shortstr)
+    BODY, CHANNEL_CLOSE, CHANNEL_OPEN, CHANNEL_OPEN_OK, CONSUME_OK, DELIVER, GET, GET_EMPTY, GET_OK,
+    HEADER, PUBLISH, QUEUE_DECLARE, QUEUE_DECLARE_OK, QUEUE_DELETE, QUEUE_DELETE_OK, Client, frame,
+    longstr, method, shortstr)
 from node import Node
 
 BASIC_CANCEL, CONSUME = (60, 30), (60, 20)
-QUEUE_DELETE, QUEUE_DELETE_OK, QUEUE_PURGE = (50, 40), (50, 41), (50, 30)
+QUEUE_PURGE = (50, 30)
+TX_SELECT, TX_SELECT_OK, TX_COMMIT, TX_COMMIT_OK = (90, 10), (90, 11), (90, 20), (90, 21)
+RETURN = (60, 50)
 REPLY_TO = "amq.rabbitmq.reply-to"
 
 EXPIRATION, USER_ID, DELIVERY_MODE, REPLY = 0x0100, 0x0010, 0x1000, 0x0200
@@ -19,6 +22,11 @@ def publish_with(exchange, flags, values):
     """An empty publish whose properties are these."""
     return (method(1, PUBLISH, b"\0\0", shortstr(exchange), shortstr("nowhere"), b"\0")
             + frame(HEADER, 1, struct.pack(">HHQH", 60, 0, 0, flags) + values))
+
+
+def mandatory(queue, body):
+    return (method(1, PUBLISH, b"\0\0", shortstr(""), shortstr(queue), b"\1")
+            + frame(HEADER, 1, struct.pack(">HHQH", 60, 0, len(body), 0)) + frame(BODY, 1, body))
 
 
 def closing(client):
@@ -55,8 +63,7 @@ class Order(OnOneNode):
         deleting, consuming = self.client(), self.client()
         deleting.declare("others-consumers")
         consuming.consume("others-consumers")
-        deleting.send(1, QUEUE_DELETE, b"\0\0", shortstr("others-consumers"), b"\0")
-        deleting.expect(QUEUE_DELETE_OK)
+        deleting.delete("others-consumers")
         self.assertTrue(consuming.expect(BASIC_CANCEL).startswith(shortstr("c")))
 
     def test_a_missing_exchange_is_named_before_any_property_that_is_wrong(self):
@@ -170,6 +177,33 @@ class DirectReplies(OnOneNode):
             client = self.client()
             client.send(1, QUEUE_DECLARE, b"\0\0", shortstr(REPLY_TO + ".nobody"), passive, longstr(b""))
             self.assertEqual(closing(client)[0], 404)
+
+
+class Transactions(OnOneNode):
+    def published(self, queue):
+        """A client whose transaction has a mandatory publish that was routed to the queue."""
+        client = self.client()
+        client.declare(queue)
+        client.send(1, TX_SELECT)
+        client.expect(TX_SELECT_OK)
+        client.socket.sendall(mandatory(queue, b"m"))
+        client.declare(queue)  # answered behind the publish
+        self.client().delete(queue)
+        return client
+
+    def test_a_mandatory_publish_whose_queue_has_gone_comes_back_before_commit_ok(self):
+        client = self.published("gone-at-commit")
+        client.send(1, TX_COMMIT)
+        self.assertEqual(struct.unpack(">H", client.expect(RETURN)[:2])[0], 312)
+        client.expect(TX_COMMIT_OK)
+
+    def test_a_publish_goes_to_the_queue_that_has_its_name_at_the_commit(self):
+        client = self.published("anew-at-commit")
+        self.client().declare("anew-at-commit")
+        client.send(1, TX_COMMIT)
+        client.expect(TX_COMMIT_OK)
+        client.send(1, GET, b"\0\0", shortstr("anew-at-commit"), b"\1")
+        client.expect(GET_OK)
 
 
 class Memory(unittest.TestCase):
