@@ -37,8 +37,34 @@ RESTART_LIMIT_S = 60
 # ---- the broker
 
 
+CONFIG = """
+[node]
+drain_timeout = "3s"  # connections of a client's pool that nobody reads do not answer its close
+
+[[user]]
+name = "guest"
+password = "guest"
+
+[[user]]
+name = "limited"
+password = "secret"
+
+[[user.permission]]
+configure = '^own\\.'
+write = '^(own\\.|amq\\.fanout$)'
+read = '^(own\\.|amq\\.direct$)'
+"""
+
+SMALL_CONFIG = """
+[node]
+drain_timeout = "3s"
+memory = "16MiB"
+"""
+
+
 class BatonNode:
-    """A node of the program under test, with a data folder that outlives its restarts."""
+    """A node of the program under test, with a data folder that outlives its restarts; and beside it
+    one that has little memory."""
 
     def __init__(self, program):
         os.environ["BATON"] = str(program)
@@ -46,32 +72,45 @@ class BatonNode:
         self._data = BUILD / "data"
         shutil.rmtree(self._data, ignore_errors=True)
         self._port = node.free_port()
-        # Connections of a client's pool that nobody reads do not answer the close of a drain.
-        self._start = lambda: node.Node('[node]\ndrain_timeout = "3s"\n', data=self._data, port=self._port)
+        self._start = lambda: node.Node(CONFIG, data=self._data, port=self._port)
         self._node = self._start()
-        self.uri = f"amqp://guest:guest@127.0.0.1:{self._port}/%2f"
-        self.exit_codes = []
+        self.exit_codes, self.log = [], ""
+        try:
+            self._small = node.Node(SMALL_CONFIG)
+        except Exception:
+            self._node.close()
+            raise
+        self.uris = {
+            "BATON_URI": f"amqp://guest:guest@127.0.0.1:{self._port}/%2f",
+            "BATON_LIMITED_URI": f"amqp://limited:secret@127.0.0.1:{self._port}/%2f",
+            "BATON_SMALL_URI": f"amqp://guest:guest@127.0.0.1:{self._small.port}/%2f",
+        }
 
     def restart(self):
         self._end()
         self._node = self._start()
 
-    def _end(self):
+    def _end(self, which=None):
+        which = which or self._node
         try:
-            self.exit_codes.append(self._node.stop(RESTART_LIMIT_S))
-            self.log = self._node.log()
+            self.exit_codes.append(which.stop(RESTART_LIMIT_S))
+            self.log += which.log()
         finally:
-            self._node.close()
+            which.close()
 
     def stop(self):
         """What was wrong with it, if anything."""
         try:
             self._end()
+            self._end(self._small)
         except TimeoutError as late:
             return str(late)[:500]
+        finally:
+            self._small.close()
         if any(self.exit_codes):
             return f"ended with {self.exit_codes}: {self.log[-2000:]}"
-        broken = [line for line in self.log.splitlines() if "invariant" in line or "Sanitizer" in line]
+        broken = [line for line in self.log.splitlines()
+                  if line.split(" ")[1:2] == ["error"] or "Sanitizer" in line]
         return broken[0] if broken else None
 
 
@@ -79,7 +118,7 @@ class RunningBroker:
     """A broker that somebody else started."""
 
     def __init__(self, uri, restart_command):
-        self.uri = uri
+        self.uris = {"BATON_URI": uri}
         self._restart_command = restart_command
         if not restart_command:
             self.restart = None
@@ -309,9 +348,9 @@ class Outcome:
 def listen(client, command, broker, outcome, verbose, wanted):
     """Runs a client's program and counts what it says."""
     control = Control(broker) if broker.restart else None
-    environment = {**os.environ, "BATON_URI": broker.uri, "BATON_BUILD": str(BUILD / client.name),
-                   "PYTHONDONTWRITEBYTECODE": "1"}
-    environment.pop("BATON_CONTROL", None)
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("BATON_CONTROL", "BATON_LIMITED_URI", "BATON_SMALL_URI")}
+    environment |= {**broker.uris, "BATON_BUILD": str(BUILD / client.name), "PYTHONDONTWRITEBYTECODE": "1"}
     if control:
         environment["BATON_CONTROL"] = control.address
     errors = BUILD / f"{client.name}.stderr"

@@ -53,6 +53,13 @@ export function collector() {
 
 export const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** The URI of a broker, or user, of that kind: `small` (has little memory), `limited` (may do little). */
+export function uriOf(kind) {
+  const given = process.env[`BATON_${kind.toUpperCase()}_URI`]
+  if (!given) throw new Skip(`nobody here has a ${kind} one`)
+  return given
+}
+
 /** Has run.py end the broker with SIGTERM and start it again; resolves when it is ready. */
 export async function restartBroker() {
   const control = process.env.BATON_CONTROL

@@ -48,6 +48,14 @@ def raises(kind, function, *arguments, **named):
     raise AssertionError(f"no error, got {result!r}")
 
 
+def uri_of(kind):
+    """The URI of a broker, or user, of that kind: `small` (has little memory), `limited` (may do little)."""
+    given = os.environ.get(f"BATON_{kind.upper()}_URI")
+    if not given:
+        raise Skip(f"nobody here has a {kind} one")
+    return given
+
+
 def restart_broker():
     """Has run.py end the broker with SIGTERM and start it again; returns when it is ready."""
     control = os.environ.get("BATON_CONTROL")

@@ -63,9 +63,11 @@ type client struct {
 	connection *amqp.Connection
 }
 
-func dial(config amqp.Config) client {
+func dial(config amqp.Config) client { return dialTo(uri, config) }
+
+func dialTo(where string, config amqp.Config) client {
 	config.Properties = amqp.Table{"connection_name": "interop"}
-	connection := have(amqp.DialConfig(uri, config))
+	connection := have(amqp.DialConfig(where, config))
 	cleanup(func() { _ = connection.Close() })
 	return client{have(connection.Channel()), connection}
 }

@@ -313,6 +313,46 @@ func init() {
 		equal(confirmed(c.Channel, unique("missing"), "", false, amqp.Publishing{}), false)
 	})
 
+	test("a user may do what its permissions allow, and is refused the rest with 403", func() {
+		c, limited := open(), dialTo(uriOf("LIMITED"), amqp.Config{})
+		others, own := unique("others"), "own."+unique("queue")
+		have(c.QueueDeclare(others, false, false, false, false, nil))
+		refused := func(right, what string, act func(*amqp.Channel) error) {
+			equal(limited.refused(403, act), fmt.Sprintf(
+				"ACCESS_REFUSED - %s access to %s in vhost '/' refused for user 'limited'", right, what))
+		}
+
+		have(limited.QueueDeclare(own, false, false, false, false, nil))
+		must(limited.QueueBind(own, "key", "amq.direct", false, nil))
+		must(c.PublishWithContext(context.Background(), "amq.direct", "key", false, false, amqp.Publishing{Body: []byte("m")}))
+		deliveries := have(limited.Consume(own, "", true, false, false, false, nil))
+		equal(string(next(deliveries).Body), "m")
+		must(limited.PublishWithContext(context.Background(), "amq.fanout", "", false, false, amqp.Publishing{}))
+
+		refused("configure", "queue '"+others+"'", func(ch *amqp.Channel) error {
+			_, err := ch.QueueDelete(others, false, false, false)
+			return err
+		})
+		refused("configure", "exchange 'new'", func(ch *amqp.Channel) error {
+			return ch.ExchangeDeclare("new", "fanout", false, false, false, false, nil)
+		})
+		refused("write", "queue '"+others+"'", func(ch *amqp.Channel) error {
+			return ch.QueueBind(others, "key", "amq.direct", false, nil)
+		})
+		refused("write", "exchange 'amq.default'", func(ch *amqp.Channel) error {
+			return ch.PublishWithContext(context.Background(), "", own, false, false, amqp.Publishing{})
+		})
+		refused("read", "exchange 'amq.topic'", func(ch *amqp.Channel) error {
+			return ch.QueueBind(own, "key", "amq.topic", false, nil)
+		})
+		refused("read", "queue '"+others+"'", func(ch *amqp.Channel) error {
+			_, err := ch.Consume(others, "", true, false, false, false, nil)
+			return err
+		})
+		have(limited.QueueDelete(own, false, false, false))
+		have(c.QueueDelete(others, false, false, false))
+	})
+
 	test("a wrong password is refused with 403", func() {
 		_, err := amqp.Dial(strings.Replace(uri, "guest:guest", "guest:wrong", 1))
 		var refusal *amqp.Error
@@ -395,6 +435,38 @@ func init() {
 			"authentication_failure_close", "per_consumer_qos", "direct_reply_to"} {
 			equal([]any{name, capabilities[name]}, []any{name, true})
 		}
+	})
+
+	test("a program whose publishes find no memory hears that it is blocked, and when it may go on", func() {
+		publisher, other := dialTo(uriOf("SMALL"), amqp.Config{}), dialTo(uriOf("SMALL"), amqp.Config{})
+		told := publisher.connection.NotifyBlocked(make(chan amqp.Blocking, 10))
+		queue := unique("blocked")
+		have(publisher.QueueDeclare(queue, false, false, false, false, nil))
+		enough, stopped := make(chan bool), make(chan error)
+		go func() { // a publish that the broker does not read waits, in this client
+			for {
+				select {
+				case <-enough:
+					stopped <- nil
+					return
+				default:
+				}
+				err := publisher.PublishWithContext(context.Background(), "", queue, false, false,
+					amqp.Publishing{Body: make([]byte, 100_000)})
+				if err != nil {
+					stopped <- err
+					return
+				}
+			}
+		}()
+		equal(next(told), amqp.Blocking{Active: true, Reason: "low on memory"})
+		close(enough)
+		have(other.QueueDelete(queue, false, false, false))
+		equal(next(told).Active, false)
+		must(next(stopped))
+		queue = publisher.declare(nil)
+		publish(publisher.Channel, queue, "goes on")
+		equal(bodies(publisher.Channel, queue), []string{"goes on"})
 	})
 
 	test("an idle connection lives on heartbeats", func() {

@@ -61,6 +61,15 @@ func caller() int {
 
 func unique(name string) string { return fmt.Sprintf("interop.go.%s.%08x", name, rand.Uint32()) }
 
+// uriOf is the URI of a broker, or user, of that kind: SMALL (has little memory), LIMITED (may do little).
+func uriOf(kind string) string {
+	given := os.Getenv("BATON_" + kind + "_URI")
+	if given == "" {
+		panic(skip("nobody here has a " + kind + " one"))
+	}
+	return given
+}
+
 // restartBroker has run.py end the broker with SIGTERM and start it again; it is ready afterwards.
 func restartBroker() {
 	control := environment("BATON_CONTROL", "")

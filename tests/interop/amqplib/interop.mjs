@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import crypto from "node:crypto"
 import amqp from "amqplib"
-import { collector, later, main, pause, rejected, restartBroker, test, uri } from "./tap.mjs"
+import { collector, later, main, pause, rejected, restartBroker, test, uri, uriOf } from "./tap.mjs"
 
 const unique = (name) => `interop.amqplib.${name}.${crypto.randomBytes(4).toString("hex")}`
 
@@ -16,8 +16,8 @@ async function withChannel(use, { confirm = false, options } = {}) {
   }, options)
 }
 
-async function withConnection(use, options) {
-  const connection = await amqp.connect(uri, options)
+async function withConnection(use, options, to = uri) {
+  const connection = await amqp.connect(to, options)
   connection.on("error", () => {})
   try {
     await use(connection)
@@ -372,6 +372,37 @@ test("an exclusive consumer keeps others out with 403", () =>
     await channelError(connection, 403, (c) => c.consume(queue, () => {}))
   }))
 
+test("a user may do what its permissions allow, and is refused the rest with 403", () =>
+  withChannel((channel) =>
+    withConnection(async (limited) => {
+      const others = unique("others"), own = `own.${unique("queue")}`
+      await channel.assertQueue(others)
+      const refused = async (right, what, act) =>
+        assert.match(await channelError(limited, 403, act), new RegExp(
+          `ACCESS_REFUSED - ${right} access to ${what} in vhost '/' refused for user 'limited'`))
+
+      const allowed = await limited.createChannel()
+      await allowed.assertQueue(own, { durable: false })
+      await allowed.bindQueue(own, "amq.direct", "key")
+      channel.publish("amq.direct", "key", Buffer.from("m"))
+      const got = later()
+      await allowed.consume(own, got.resolve, { noAck: true })
+      assert.equal((await got.promise).content.toString(), "m")
+      allowed.publish("amq.fanout", "", Buffer.from("to nobody"))
+
+      await refused("configure", `queue '${others}'`, (c) => c.deleteQueue(others))
+      await refused("configure", "queue 'new'", (c) => c.assertQueue("new"))
+      await refused("configure", "exchange 'new'", (c) => c.assertExchange("new", "fanout"))
+      await refused("write", `queue '${others}'`, (c) => c.bindQueue(others, "amq.direct", "key"))
+      await refused("write", "exchange 'amq.direct'", (c) => c.publish("amq.direct", "key", Buffer.from("")))
+      await refused("write", "exchange 'amq.default'", (c) => c.sendToQueue(own, Buffer.from("")))
+      await refused("read", "exchange 'amq.topic'", (c) => c.bindQueue(own, "amq.topic", "key"))
+      await refused("read", `queue '${others}'`, (c) => c.get(others))
+      await refused("read", `queue '${others}'`, (c) => c.consume(others, () => {}))
+      await allowed.deleteQueue(own)
+      await channel.deleteQueue(others)
+    }, {}, uriOf("limited"))))
+
 test("a wrong password is refused with 403", async () => {
   const error = await rejected(amqp.connect(uri.replace("guest:guest", "guest:wrong")))
   assert.match(error.message, /403 \(ACCESS-REFUSED\) with message "ACCESS_REFUSED - Login was refused/)
@@ -427,6 +458,26 @@ test("a program can ask to hear of connection.blocked", () =>
       "authentication_failure_close", "per_consumer_qos", "direct_reply_to"])
       assert.equal(capabilities[name], true, name)
   }))
+
+test("a program whose publishes find no memory hears that it is blocked, and when it may go on", () =>
+  withConnection((publisher) =>
+    withConnection(async (other) => {
+      const { add, count, seen } = collector()
+      publisher.on("blocked", add).on("unblocked", () => add("unblocked"))
+      const channel = await publisher.createChannel()
+      let queue = unique("blocked")
+      await channel.assertQueue(queue)
+      while (!seen.length) {
+        publish(channel, queue, "x".repeat(100_000))
+        await pause(0)
+      }
+      assert.deepEqual(seen, ["low on memory"])
+      await (await other.createChannel()).deleteQueue(queue)
+      assert.deepEqual(await count(2), ["low on memory", "unblocked"])
+      queue = await declare(channel)
+      publish(channel, queue, "goes on")
+      assert.deepEqual(await bodies(channel, queue), ["goes on"])
+    }, {}, uriOf("small")), {}, uriOf("small")))
 
 test("an idle connection lives on heartbeats", async () => {
   const connection = await amqp.connect(`${uri}?heartbeat=1`)

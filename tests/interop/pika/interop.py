@@ -12,7 +12,7 @@ import pika
 from pika import exceptions
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import URI, equal, in_background, main, raises, restart_broker, test  # noqa: E402
+from tap import URI, equal, in_background, main, raises, restart_broker, test, uri_of  # noqa: E402
 
 
 def parameters(uri=URI, **overrides):
@@ -24,6 +24,7 @@ def parameters(uri=URI, **overrides):
 
 @contextlib.contextmanager
 def connected(**overrides):
+    """With `uri` and other parameters, where they are not the usual ones."""
     connection = pika.BlockingConnection(parameters(**overrides))
     try:
         yield connection
@@ -572,6 +573,41 @@ def _():
         channel.exchange_delete(unique("missing"))
 
 
+@test("a user may do what its permissions allow, and is refused the rest with 403")
+def _():
+    with channels() as channel, connected(uri=uri_of("limited")) as limited:
+        others, own = unique("others"), "own." + unique("queue")
+        channel.queue_declare(others, exclusive=False)
+
+        def refused(right, kind, name, call):
+            equal(channel_error(403, call, limited.channel()),
+                  f"ACCESS_REFUSED - {right} access to {kind} '{name}' in vhost '/' refused for user 'limited'")
+
+        allowed = limited.channel()
+        allowed.queue_declare(own)
+        allowed.queue_bind(own, "amq.direct", "key")
+        publish(channel, "key", b"m", exchange="amq.direct")
+        until(limited, lambda: count(allowed, own) == 1)
+        equal(bodies(allowed, own), [b"m"])
+        publish(allowed, "", b"to nobody", exchange="amq.fanout")
+
+        refused("configure", "queue", others, lambda c: c.queue_delete(others))
+        refused("configure", "queue", "new", lambda c: c.queue_declare("new"))
+        refused("configure", "exchange", "new", lambda c: c.exchange_declare("new", "fanout"))
+        refused("write", "queue", others, lambda c: c.queue_bind(others, "amq.direct", "key"))
+        refused("read", "exchange", "amq.topic", lambda c: c.queue_bind(own, "amq.topic", "key"))
+        refused("read", "queue", others, lambda c: c.basic_get(others))
+        refused("read", "queue", others, lambda c: c.basic_consume(others, print))
+        refused("read", "queue", others, lambda c: c.queue_purge(others))
+        for exchange, name in (("amq.direct", "amq.direct"), ("", "amq.default")):
+            def confirmed(c, exchange=exchange):
+                c.confirm_delivery()
+                publish(c, "key", b"m", exchange=exchange)
+            refused("write", "exchange", name, confirmed)
+        allowed.queue_delete(own)
+        channel.queue_delete(others)
+
+
 @test("a wrong password is refused with 403")
 def _():
     error = raises(exceptions.AMQPConnectionError, pika.BlockingConnection,
@@ -624,6 +660,26 @@ def _():
                      "consumer_cancel_notify", "connection.blocked", "consumer_priorities",
                      "authentication_failure_close", "per_consumer_qos", "direct_reply_to"):
             equal(capabilities.get(name), True, name)
+
+
+@test("a program whose publishes find no memory hears that it is blocked, and when it may go on")
+def _():
+    with connected(uri=uri_of("small")) as publisher, connected(uri=uri_of("small")) as other:
+        told = []
+        publisher.add_on_connection_blocked_callback(lambda _, frame: told.append(frame.method.reason))
+        publisher.add_on_connection_unblocked_callback(lambda *_: told.append("unblocked"))
+        channel, queue = publisher.channel(), unique("blocked")
+        channel.queue_declare(queue)
+        while not told:
+            publish(channel, queue, b"x" * 100_000)
+            publisher.process_data_events(0)
+        equal(told, ["low on memory"])
+        other.channel().queue_delete(queue)
+        until(publisher, lambda: len(told) > 1)
+        equal(told, ["low on memory", "unblocked"])
+        queue = declare(channel)
+        publish(channel, queue, b"goes on")
+        equal(bodies(channel, queue), [b"goes on"])
 
 
 @test("an idle connection lives on heartbeats")

@@ -19,6 +19,7 @@ import com.rabbitmq.client.RpcServer;
 import com.rabbitmq.client.ShutdownSignalException;
 import com.rabbitmq.client.impl.DefaultExceptionHandler;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Baton as programs that use the RabbitMQ Java client meet it. */
@@ -55,6 +57,12 @@ public class Interop extends Tap {
 
   private static Connection helpConnect() throws Exception {
     return closing(helpFactory().newConnection("interop"));
+  }
+
+  private static Connection helpConnectTo(String uri) throws Exception {
+    ConnectionFactory factory = helpFactory();
+    factory.setUri(uri);
+    return closing(factory.newConnection("interop"));
   }
 
   private static Channel helpOpen() throws Exception {
@@ -434,6 +442,36 @@ public class Interop extends Tap {
       }
     });
 
+    test("a user may do what its permissions allow, and is refused the rest with 403", () -> {
+      Channel channel = helpOpen();
+      Connection limited = helpConnectTo(uriOf("LIMITED"));
+      Channel allowed = limited.createChannel();
+      String others = unique("others"), own = "own." + unique("queue");
+      channel.queueDeclare(others, false, false, false, null);
+      String refusal = "ACCESS_REFUSED - %s access to %s in vhost '/' refused for user 'limited'";
+
+      allowed.queueDeclare(own, false, false, false, null);
+      allowed.queueBind(own, "amq.direct", "key");
+      channel.basicPublish("amq.direct", "key", plain, "m".getBytes());
+      equal(new String(next(consume(allowed, own, true)).getBody()), "m");
+      allowed.basicPublish("amq.fanout", "", plain, new byte[0]);
+
+      equal(refused(limited, 403, c -> c.queueDelete(others)),
+          String.format(refusal, "configure", "queue '" + others + "'"));
+      equal(refused(limited, 403, c -> c.exchangeDeclare("new", "fanout")),
+          String.format(refusal, "configure", "exchange 'new'"));
+      equal(refused(limited, 403, c -> c.queueBind(others, "amq.direct", "key")),
+          String.format(refusal, "write", "queue '" + others + "'"));
+      equal(refused(limited, 403, c -> c.basicPublish("", own, plain, new byte[0])),
+          String.format(refusal, "write", "exchange 'amq.default'"));
+      equal(refused(limited, 403, c -> c.queueBind(own, "amq.topic", "key")),
+          String.format(refusal, "read", "exchange 'amq.topic'"));
+      equal(refused(limited, 403, c -> c.queuePurge(others)),
+          String.format(refusal, "read", "queue '" + others + "'"));
+      allowed.queueDelete(own);
+      channel.queueDelete(others);
+    });
+
     test("a wrong password is refused with 403", () -> {
       ConnectionFactory factory = helpFactory();
       factory.setPassword("wrong");
@@ -502,6 +540,32 @@ public class Interop extends Tap {
           "authentication_failure_close", "per_consumer_qos", "direct_reply_to")) {
         equal(name + " " + capabilities.get(name), name + " true");
       }
+    });
+
+    test("a program whose publishes find no memory hears that it is blocked, and when it may go on", () -> {
+      Connection publisher = helpConnectTo(uriOf("SMALL"));
+      Channel channel = publisher.createChannel(), other = helpConnectTo(uriOf("SMALL")).createChannel();
+      BlockingQueue<String> told = new LinkedBlockingQueue<>();
+      publisher.addBlockedListener(told::add, () -> told.add("unblocked"));
+      String queue = unique("blocked");
+      channel.queueDeclare(queue, false, false, false, null);
+      // A publish that the broker does not read waits in this client: on a thread of its own.
+      AtomicBoolean enough = new AtomicBoolean();
+      CompletableFuture<Void> publishing = CompletableFuture.runAsync(() -> {
+        try {
+          while (!enough.get()) channel.basicPublish("", queue, plain, new byte[100_000]);
+        } catch (IOException error) {
+          throw new UncheckedIOException(error);
+        }
+      });
+      equal(next(told), "low on memory");
+      enough.set(true);
+      other.queueDelete(queue);
+      equal(next(told), "unblocked");
+      publishing.get(10, TimeUnit.SECONDS);
+      String after = declare(channel);
+      publish(channel, after, "goes on");
+      equal(bodies(channel, after), List.of("goes on"));
     });
 
     test("an idle connection lives on heartbeats", () -> {

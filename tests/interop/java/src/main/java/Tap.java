@@ -72,6 +72,13 @@ class Tap {
     return "interop.java." + name + "." + UUID.randomUUID().toString().substring(0, 8);
   }
 
+  /** The URI of a broker, or user, of that kind: SMALL (has little memory), LIMITED (may do little). */
+  static String uriOf(String kind) {
+    String given = environment("BATON_" + kind + "_URI", null);
+    if (given == null) throw new Skip("nobody here has a " + kind + " one");
+    return given;
+  }
+
   /** Has run.py end the broker with SIGTERM and start it again; it is ready afterwards. */
   static void restartBroker() throws Exception {
     String control = environment("BATON_CONTROL", null);
