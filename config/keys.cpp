@@ -181,7 +181,8 @@ const std::vector<key<limit_settings>>& keys_of() {
        "How long the node waits for close-ok after it has sent connection.close or channel.close.",
        within<milliseconds>(milliseconds{100}, hours{1})},
       {"login_failure_delay", &s::login_failure_delay,
-       "How long a refused login waits for its answer.",
+       "How long a client whose login is refused waits for the answer: 403, or the end of its "
+       "connection where it would not understand that. Nobody else waits with it.",
        within<milliseconds>(milliseconds{0}, seconds{60})},
       {"max_connections", &s::max_connections, "Open connections of the node.",
        within(1u, 10'000'000u)},

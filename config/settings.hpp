@@ -65,7 +65,7 @@ struct limit_settings {
   // Time.
   std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};  ///< accept to open-ok
   std::chrono::milliseconds close_timeout = std::chrono::seconds{30};  ///< close to the client's ok
-  std::chrono::milliseconds login_failure_delay = std::chrono::seconds{3};  ///< before the refusal
+  std::chrono::milliseconds login_failure_delay = std::chrono::seconds{1};  ///< before the refusal
 
   // Numbers of things.
   std::uint32_t max_connections = 65'536;  ///< of the node

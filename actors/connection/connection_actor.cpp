@@ -19,6 +19,10 @@ constexpr std::uint64_t trickle_growth = 16;
 // is waited for so long. When we asked, it waits for us, and we close at once.
 constexpr std::chrono::seconds parting_timeout{1};
 
+// How long we read, to no effect, from a client that we cannot follow, so that it sees what we said
+// last; or from one that broke the hand-shake and is told nothing. As long as RabbitMQ.
+constexpr std::chrono::seconds lingering_timeout{3};
+
 }  // namespace
 
 connection_actor::connection_actor(caf::actor_config& config, node_services& node, connection_id id,
@@ -236,7 +240,7 @@ void connection_actor::look_at_ending() {
       deadline_.arm(limits.close_timeout);
       break;
     case amqp091::ending::lingering:
-      deadline_.arm(limits.login_failure_delay);
+      deadline_.arm(lingering_timeout);
       break;
     case amqp091::ending::over:
       if (before == amqp091::ending::awaiting_close_ok) return quit();
@@ -246,6 +250,12 @@ void connection_actor::look_at_ending() {
 }
 
 void connection_actor::on_deadline() {
+  if (std::exchange(login_refused_, false)) {
+    act([&] { machine_.authentication_refused(); });
+    // Nothing is told to clients that would not understand it, and they have waited already.
+    if (ending_ == amqp091::ending::lingering) quit();
+    return;
+  }
   if (ending_ == amqp091::ending::none)
     give_up("handshake timeout", "has not opened a connection in time");
   else

@@ -77,6 +77,7 @@ private:
   // connection_handler.cpp: what the machine calls
   void authenticate(std::string_view mechanism, std::string_view user,
                     std::string_view password) override;
+  void refuse_login();
   void open_requested(std::string_view virtual_host) override;
   void secret_updated(byte_view, std::string_view) override {}
   void close_requested(std::uint16_t reply_code, std::string_view reply_text) override;
@@ -155,8 +156,9 @@ private:
   bool reading_paused_ = false;
   std::uint64_t reserve_accounted_ = 0;
   amqp091::ending ending_ = amqp091::ending::none;
+  bool login_refused_ = false;  // and not yet told
 
-  timer deadline_;  // of the hand-shake, then of closing
+  timer deadline_;  // of the hand-shake, of a refused login's wait, then of closing
   timer heartbeat_;
   timer admission_;  // armed while a body that found no room waits to be asked for anew
   timer trickle_;    // of reading a little although the reserve is full

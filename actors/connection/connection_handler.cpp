@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds admission_interval{20};
 
 // ---- login and opening
 
-void connection_actor::authenticate(std::string_view mechanism, std::string_view user,
+void connection_actor::authenticate(std::string_view, std::string_view user,
                                     std::string_view password) {
   context_.user = user;
   auto& logins = context_.node.logins();
@@ -35,17 +35,21 @@ void connection_actor::authenticate(std::string_view mechanism, std::string_view
       break;  // too many wait already: as good as refused
     }
   }
-  log::warning("login refused", peer_.text() + ": user '" + std::string{user} + "' is refused (" +
-                                    std::string{mechanism} + ")");
-  machine_.authentication_refused();
+  refuse_login();
 }
 
 void connection_actor::handle(login_checked& verdict) {
   act([&] {
     if (verdict.accepted) return machine_.authenticated();
-    log::warning("login refused", peer_.text() + ": user '" + context_.user + "' is refused");
-    machine_.authentication_refused();
+    refuse_login();
   });
+}
+
+void connection_actor::refuse_login() {
+  log::warning("login refused", peer_.text() + ": user '" + context_.user + "' is refused");
+  // Whoever guesses passwords waits for each verdict, and keeps nobody else waiting.
+  login_refused_ = true;
+  deadline_.arm(context_.limits().login_failure_delay);
 }
 
 void connection_actor::open_requested(std::string_view virtual_host) {
