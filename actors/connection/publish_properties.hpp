@@ -61,7 +61,7 @@ private:
     return read_ = publish_properties::read(known_ ? as_bytes(last_) : encoded);
   }
 
-  const publish_properties none_;
+  const publish_properties none_{};
   bool known_ = false;
   std::string last_;  // `read_` borrows from it
   publish_properties read_;
