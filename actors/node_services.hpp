@@ -71,6 +71,10 @@ public:
     return memory_account::total() <
            high_mark_bytes() / 10 * 9 + reserved_bytes.load(std::memory_order_relaxed);
   }
+  /// The whole budget is in use: not even what would free memory may take more first.
+  bool memory_is_full() const noexcept {
+    return memory_account::total() >= configured_.node.memory.value;
+  }
   /// Queues that are not consumed from come to rest below five sixths of the high mark, half of the
   /// budget unless said: before all publishers have to wait.
   queue_allowance allowance_of_a_queue() const noexcept {

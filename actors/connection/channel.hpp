@@ -40,7 +40,8 @@ public:
   // ---- publishing (channel_publish.cpp)
 
   void publish(const amqp091::publish_view& publish);
-  amqp091::admission content_begin(const amqp091::publish_view& publish, std::uint64_t body_size);
+  amqp091::admission content_begin(const amqp091::publish_view& publish, std::uint64_t body_size,
+                                   bool may_wait);
   void content_piece(byte_view bytes);
   void content_end();
   void on(const amqp091::methods::confirm_select& select);

@@ -105,6 +105,7 @@ void amqp_channel::on(const methods::queue_declare& asked) {
     return;
   }
   if (asked.queue.starts_with(direct_reply_prefix)) wanted.passive = true;
+  if (asked.exclusive) context_.has_exclusive_queues = true;
   declare_queue(std::move(wanted), asked.no_wait, 1);
 }
 

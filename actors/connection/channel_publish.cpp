@@ -41,8 +41,9 @@ void amqp_channel::publish(const amqp091::publish_view& publish) {
 }
 
 amqp091::admission amqp_channel::content_begin(const amqp091::publish_view& publish,
-                                               std::uint64_t body_size) {
-  if (!context_.admit_incomplete(body_size)) return amqp091::admission::wait;
+                                               std::uint64_t body_size, bool may_wait) {
+  if (may_wait && !context_.admits_incomplete(body_size)) return amqp091::admission::wait;
+  context_.begin_incomplete(body_size);
   arriving_ = std::make_unique<arriving>(
       arriving{std::string{publish.exchange}, std::string{publish.routing_key},
                std::string{as_text(publish.properties)}, publish.mandatory, publish.immediate,

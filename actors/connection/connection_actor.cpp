@@ -8,9 +8,10 @@ namespace baton {
 
 namespace {
 
-// A connection with a full reserve goes on being read at a trickle when its client holds leases: an
-// ack among what it reads may be what frees memory. It stands behind no more than what the client's
-// and our kernel's buffers hold, so the reserve may grow to so many times its limit.
+// A connection with a full reserve goes on being read at a trickle when its client holds leases, or
+// has queues of its own: an ack or a close among what it reads, or its end, may be what frees
+// memory. It stands behind no more than what the client's and our kernel's buffers hold, so the
+// reserve may grow to so many times its limit.
 constexpr std::chrono::milliseconds trickle_interval{50};
 constexpr std::uint64_t trickle_growth = 16;
 
@@ -127,9 +128,10 @@ void connection_actor::look_at_credit() {
   // Out of credit for a moment, and nothing but publishes to come: whoever only publishes is best
   // left in the kernel's buffers.
   const bool breather = spent && !waiting_for_memory_ && runs_withheld_ == 0 &&
-                        context_.consumers.empty() && !has_unsettled();
+                        context_.consumers.empty() && !has_unsettled() &&
+                        machine_.reserve_used() == 0;
   const bool hold = waiting_for_memory_ || (spent && !breather) || admission_.is_armed();
-  if (hold != machine_.publishes_held()) machine_.hold_publishes(hold);
+  if (hold || machine_.publishes_held()) machine_.hold_publishes(hold);
 
   account_reserve(machine_.reserve_used());
 
@@ -170,11 +172,12 @@ void connection_actor::tell_blocked(bool blocked) {
 
 void connection_actor::on_trickle() {
   const auto used = machine_.reserve_used();
-  if (!reading_paused_ || used == 0 || !has_unsettled() ||
-      used >= trickle_growth * context_.limits().publish_reserve.value)
-    return;
+  if (!reading_paused_ || used == 0) return;
   trickle_.arm(trickle_interval);
-  if (output_.pending() < context_.limits().max_unsent.value) read();
+  const auto& limits = context_.limits();
+  if (holds_memory() && used < trickle_growth * limits.publish_reserve.value &&
+      output_.pending() < limits.max_unsent.value)
+    read();
 }
 
 bool connection_actor::has_unsettled() const {

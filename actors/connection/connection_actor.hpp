@@ -21,7 +21,9 @@ namespace baton {
 ///
 /// Back-pressure: while its credit is used up, or memory is short, publishes are held in the
 /// machine and everything else goes on; only when the reserve for held frames is full it stops
-/// reading.
+/// reading. Publishes in front of a question of the client's, its close above all, wait for nothing
+/// if it has deliveries to settle or exclusive queues, which may be what memory is short of. That
+/// is bounded by the reserve for each question and, all in all, by the node's budget.
 class connection_actor final : public actor_of<connection_actor, connection_ref>,
                                private stream_handler,
                                private amqp091::server_handler,
@@ -73,6 +75,7 @@ private:
   void on_trickle();
   void hold_if_overdrawn();
   bool has_unsettled() const;
+  bool holds_memory() const { return has_unsettled() || context_.has_exclusive_queues; }
 
   // connection_handler.cpp: what the machine calls
   void authenticate(std::string_view mechanism, std::string_view user,
@@ -88,8 +91,9 @@ private:
                       const amqp091::protocol_error& error) override;
   void publish(amqp091::channel_number number, const amqp091::publish_view& publish) override;
   amqp091::admission content_begin(amqp091::channel_number number,
-                                   const amqp091::publish_view& publish,
-                                   std::uint64_t body_size) override;
+                                   const amqp091::publish_view& publish, std::uint64_t body_size,
+                                   bool may_wait) override;
+  bool gives_back(amqp091::channel_number number) override;
   void content_piece(amqp091::channel_number number, byte_view bytes) override;
   void content_end(amqp091::channel_number number) override;
 
@@ -160,7 +164,7 @@ private:
 
   timer deadline_;  // of the hand-shake, of a refused login's wait, then of closing
   timer heartbeat_;
-  timer admission_;  // armed while a body that found no room waits to be asked for anew
+  timer admission_;  // armed while what found no room waits to be asked for anew
   timer trickle_;    // of reading a little although the reserve is full
 };
 

@@ -9,7 +9,7 @@ namespace {
 using amqp091::protocol_error;
 using amqp091::reply_code;
 
-// How soon a body that found no room is asked for anew.
+// How soon a body that found no room, or a close that may pass, is asked for anew.
 constexpr std::chrono::milliseconds admission_interval{20};
 
 }  // namespace
@@ -165,11 +165,18 @@ void connection_actor::hold_if_overdrawn() {
 
 amqp091::admission connection_actor::content_begin(amqp091::channel_number number,
                                                    const amqp091::publish_view& publish,
-                                                   std::uint64_t body_size) {
-  const auto answer = channel(number).content_begin(publish, body_size);
+                                                   std::uint64_t body_size, bool may_wait) {
+  const auto answer = channel(number).content_begin(publish, body_size, may_wait);
   if (answer == amqp091::admission::wait && !admission_.is_armed())
     admission_.arm(admission_interval);
   return answer;
+}
+
+bool connection_actor::gives_back(amqp091::channel_number number) {
+  if (!(number == 0 ? holds_memory() : channel(number).has_unsettled())) return false;
+  if (!context_.node.memory_is_full()) return true;
+  if (!admission_.is_armed()) admission_.arm(admission_interval);
+  return false;
 }
 
 void connection_actor::content_piece(amqp091::channel_number number, byte_view bytes) {
@@ -230,6 +237,7 @@ void connection_actor::handle(answer<fetched>& got) {
 void connection_actor::on_deliver(consumer_id to, lease_batch leases) {
   enter([&] {
     if (auto* c = channel_of(to)) c->deliver(to, std::move(leases));
+    if (machine_.publishes_held()) return act([] {});  // a close may have more to give back
     home().defer(*this);
   });
 }

@@ -54,6 +54,8 @@ struct connection_context {
   std::unordered_map<consumer_id, amqp_channel*> consumers;
   /// A message was published since the last look at memory.
   bool publishes = false;
+  /// It may have queues that end with it.
+  bool has_exclusive_queues = false;
 
   permission_cache may_write{permission::write, resource_kind::exchange};
 
@@ -83,18 +85,18 @@ struct connection_context {
   /// for the node, which a single message may always overdraw. As much as its reserve may hold
   /// costs a connection no more than waiting would, so that need not wait for others' bodies, which
   /// may never be complete.
-  bool admit_incomplete(std::uint64_t size) noexcept {
+  bool admits_incomplete(std::uint64_t size) const noexcept {
     const bool small = incomplete + size <= limits().publish_reserve.value;
     const auto fits = [&](std::uint64_t held, byte_count limit) {
       return held == 0 || held + size <= limit.value;
     };
-    if (!small && (!fits(incomplete, limits().max_incomplete_per_connection) ||
-                   !fits(node.incomplete_bytes.load(std::memory_order_relaxed),
-                         limits().max_incomplete_per_node)))
-      return false;
+    return small || (fits(incomplete, limits().max_incomplete_per_connection) &&
+                     fits(node.incomplete_bytes.load(std::memory_order_relaxed),
+                          limits().max_incomplete_per_node));
+  }
+  void begin_incomplete(std::uint64_t size) noexcept {
     incomplete += size;
     node.incomplete_bytes.fetch_add(size, std::memory_order_relaxed);
-    return true;
   }
   void release_incomplete(std::uint64_t size) noexcept {
     incomplete -= size;

@@ -24,7 +24,9 @@ struct surroundings {
   bool may_lose = false;
   /// Clients may delete, purge and unbind queues, and declare and bind them anew.
   bool may_remove = false;
+  std::uint32_t largest_body = 6'000;
   std::uint32_t next_name = 0;
+  std::uint64_t times_blocked = 0;
 
   /// An invariant does not hold.
   std::function<void(std::string)> broken;

@@ -31,6 +31,7 @@ void client::closed(std::uint16_t code, std::string_view text) {
 
 void client::blocked(std::string_view reason) {
   note("is blocked: ", reason);
+  ++where_.times_blocked;
   if (std::exchange(blocked_, true)) broken("it was blocked twice");
   if (!has_published_) broken("it was blocked, though it has never published");
 }

@@ -29,7 +29,7 @@ void client::publish(channel& c) {
     const bool to_all = dice_.once_in(6);
     const auto to = to_all ? model::to_all : dice_.below(model_.queues());
     std::uint32_t size = 8 + static_cast<std::uint32_t>(dice_.below(100));
-    if (dice_.once_in(12)) size = 8 + static_cast<std::uint32_t>(dice_.below(6000));
+    if (dice_.once_in(12)) size = 8 + static_cast<std::uint32_t>(dice_.below(where_.largest_body));
     const bool mandatory = dice_.once_in(3);
     const auto id = model_.publish(c.id, to, size, mandatory);
     std::vector<std::uint8_t> body(size);

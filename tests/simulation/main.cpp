@@ -37,9 +37,17 @@ std::vector<std::uint64_t> seeds_in(const char* path) {
   return found;
 }
 
+/// What all runs together have done, to see that they do enough.
+struct totals {
+  std::uint64_t published = 0;
+  std::uint64_t blocked = 0;
+};
+
 /// Whether all invariants hold under this seed; else tells which does not, and how it came to that.
-bool passes(std::uint64_t seed, bool tell_all) {
+bool passes(std::uint64_t seed, bool tell_all, totals& all) {
   const auto first = baton::simulation::run(seed, tell_all);
+  all.published += first.published;
+  all.blocked += first.blocked;
   if (first.broken.empty() && !tell_all) return true;
   const auto told = tell_all ? first : baton::simulation::run(seed, true);
   const auto skipped =
@@ -92,14 +100,18 @@ int main(int count, char** arguments) {
     for (std::uint64_t i = 0; i < runs; ++i) seeds.push_back(first + i);
   }
   std::uint64_t passed = 0, failed = 0;
+  totals all;
   for (auto seed : seeds) {
     if (failed == most_failures) break;
-    ++(passes(seed, only.has_value()) ? passed : failed);
+    ++(passes(seed, only.has_value(), all) ? passed : failed);
   }
   if (failed == most_failures && passed + failed < seeds.size())
     std::printf("given up after %llu failures, %zu seeds not run\n",
                 static_cast<unsigned long long>(failed), seeds.size() - passed - failed);
   baton::log::close();
+  std::printf("%llu messages, connections were blocked %llu times\n",
+              static_cast<unsigned long long>(all.published),
+              static_cast<unsigned long long>(all.blocked));
   std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(passed),
               static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;

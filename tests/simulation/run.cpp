@@ -25,11 +25,11 @@ byte_count size_between(simulation_random& dice, std::uint64_t least, std::uint6
 }
 
 /// Small limits, so that a few messages reach them; and now and then none of them.
-settings random_settings(simulation_random& dice, std::size_t queues) {
+settings random_settings(simulation_random& dice, std::size_t queues, bool scarce) {
   auto made = default_settings();
-  // A slab alone has up to 72 KiB.
-  made.node.memory = {8 << 20};
-  made.node.high_mark = percent{static_cast<std::uint32_t>(2 + dice.below(20))};
+  // A slab alone has up to 72 KiB; the high mark is never below a few of them.
+  made.node.memory = {std::uint64_t{scarce ? 2u : 8u} << 20};
+  made.node.high_mark = percent{static_cast<std::uint32_t>((scarce ? 15 : 2) + dice.below(20))};
   made.node.queue_share = percent{static_cast<std::uint32_t>(1 + dice.below(10))};
   made.node.placement = dice.once_in(2) ? placement::spread : placement::together;
   auto& limits = made.limits;
@@ -96,8 +96,10 @@ public:
   one_run(std::uint64_t seed, outcome& to, bool with_history)
       : out_{to},
         dice_{seed ^ 0x5eed},
+        more_dice_{seed ^ 0x5ca2ce},
         queues_{1 + dice_.below(4)},
-        node_{random_settings(dice_, queues_),
+        is_scarce_{more_dice_.once_in(4)},
+        node_{random_settings(dice_, queues_, is_scarce_),
               {.seed = seed,
                .loops = 1 + dice_.below(3),
                .network = {.pipe_capacity = std::size_t{256} << dice_.below(7)}}},
@@ -108,6 +110,7 @@ public:
                 .queues = model_,
                 .may_lose = dice_.once_in(4),
                 .may_remove = dice_.once_in(2),
+                .largest_body = more_dice_.once_in(is_scarce_ ? 2 : 6) ? 60'000u : 6'000u,
                 .broken = [this](std::string what) { broken(std::move(what)); },
                 .note = {}} {
     if (with_history)
@@ -119,6 +122,7 @@ public:
     settle();
     stop();
     out_.published = model_.messages();
+    out_.blocked = shared_.times_blocked;
   }
 
 private:
@@ -203,7 +207,9 @@ private:
 
   outcome& out_;
   simulation_random dice_;
+  simulation_random more_dice_;  // for the rest of what is decided at the beginning
   const std::size_t queues_;
+  const bool is_scarce_;  // memory, so that publishers wait for it
   simulated_node node_;
   model model_;
   surroundings shared_;

@@ -10,6 +10,7 @@ struct outcome {
   std::string broken;                // the first invariant that did not hold; empty: all did
   std::vector<std::string> history;  // all that happened, if asked for
   std::uint64_t published = 0;
+  std::uint64_t blocked = 0;  // so often a client was told connection.blocked
 };
 
 /// One node and its clients from start to stop: the seed decides the node's limits, what clients do

@@ -39,6 +39,7 @@ server_connection::channel_state* server_connection::find(channel_number channel
 }
 
 void server_connection::forget(channel_number channel) {
+  if (channel_state* const state = find(channel)) drop_reserve(*state);
   last_channel_ = nullptr;
   channels_.erase(channel);
 }
@@ -126,6 +127,7 @@ void server_connection::client_closes(std::uint16_t code, std::string_view text)
   phase_ = phase::close_deferred;
   deferred_close_code_ = code;
   deferred_close_text_ = text;
+  replay_wanted_ = true;
 }
 
 /// Asks the handler as soon as nothing waits any more that was sent before the client's close.

@@ -5,16 +5,6 @@
 // Input, frames and methods of a running connection. The rules are in README.md.
 namespace baton::amqp091 {
 
-namespace {
-
-bool is_settlement(std::uint32_t method) noexcept {
-  return method == methods::id_of<methods::basic_ack> ||
-         method == methods::id_of<methods::basic_nack> ||
-         method == methods::id_of<methods::basic_reject>;
-}
-
-}  // namespace
-
 server_connection::server_connection(const server_settings& settings, server_handler& handler,
                                      output_buffer& out)
     : settings_{settings},
@@ -23,6 +13,12 @@ server_connection::server_connection(const server_settings& settings, server_han
       channel_max_{settings.channel_max},
       frame_max_{settings.frame_max},
       frame_limit_{settings.handshake_frame_max} {}
+
+bool server_connection::is_settlement(std::uint32_t method) noexcept {
+  return method == methods::id_of<methods::basic_ack> ||
+         method == methods::id_of<methods::basic_nack> ||
+         method == methods::id_of<methods::basic_reject>;
+}
 
 void server_connection::feed(byte_view input) {
   BATON_CHECK(!in_feed_);

@@ -94,7 +94,8 @@ public:
   /// (unless the channel is transactional), because they free memory. A content whose begin was
   /// taken goes on to its end. Releasing handles what was kept, in order within each channel,
   /// before it returns (at the end of `feed` when called inside); the handler may hold again
-  /// meanwhile.
+  /// meanwhile. Holding does not stop what stands in front of a close, or of any method that its
+  /// client may wait for, while `server_handler::gives_back` says so; to hold anew is to ask anew.
   void hold_publishes(bool hold);
   bool publishes_held() const noexcept { return holding_; }
 
@@ -152,9 +153,10 @@ private:
     channel_phase phase = channel_phase::open;
     content_phase content = content_phase::none;
     bool transactional = false;
-    bool holds_tx_select = false;  // it is in the reserve
-    bool holds_close = false;      // the client's channel.close is
-    bool waiting = false;          // for an answer that the handler waits for
+    bool holds_tx_select = false;      // it is in the reserve
+    bool holds_close = false;          // the client's channel.close is
+    std::uint32_t questions_held = 0;  // so many methods with an answer are
+    bool waiting = false;              // for an answer that the handler waits for
     std::uint64_t body_left = 0;
     output_buffer publish_payload;  // kept while method and header are not in the input together
     output_buffer header_payload;   // kept while awaiting admission
@@ -217,7 +219,10 @@ private:
   void replay();
   bool replay_channel(channel_number number);
   void replay_frames(channel_number number, const output_buffer& frames, std::size_t& at);
+  static bool is_settlement(std::uint32_t method) noexcept;
+  static bool is_question(std::uint32_t method) noexcept;
   void admit_again(channel_number number, channel_state& channel);
+  bool may_pass(channel_number number, const channel_state& channel);
   void drop_reserve(channel_state& channel);
 
   const server_settings& settings_;
@@ -226,7 +231,7 @@ private:
 
   phase phase_ = phase::expecting_header;
   bool holding_ = false;
-  bool replay_wanted_ = false;  // a channel was released inside feed
+  bool replay_wanted_ = false;  // inside feed, something may have become free to go on
   bool in_feed_ = false;
   std::uint16_t channel_max_ = 0;
   std::uint32_t frame_max_ = 0;
@@ -241,6 +246,7 @@ private:
 
   std::vector<channel_number> held_channels_;
   std::size_t reserve_used_ = 0;
+  std::size_t questions_held_ = 0;  // of all channels
 
   input_cutter input_;
   heartbeat_monitor heartbeat_;

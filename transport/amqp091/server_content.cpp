@@ -86,7 +86,8 @@ bool server_connection::is_admitted(channel_number number, channel_state& channe
                                     const publish_view& publish, std::uint64_t body_size) {
   channel.content = content_phase::expecting_body;
   channel.body_left = body_size;
-  const auto answer = handler_.content_begin(number, publish, body_size);
+  const auto answer =
+      handler_.content_begin(number, publish, body_size, !may_pass(number, channel));
   if (answer == admission::take || channel.phase != channel_phase::open ||
       phase_ >= phase::close_requested)
     return true;

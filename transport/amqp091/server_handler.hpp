@@ -16,7 +16,7 @@ using channel_number = std::uint16_t;
 /// The answer to `content_begin`.
 enum class admission {
   take,  ///< the pieces of the body follow, to the end
-  wait,  ///< ask again when publishes are no longer held; implies `hold_publishes(true)`
+  wait,  ///< ask again when publishes may go on; implies `hold_publishes(true)`
 };
 
 /// What a server_connection asks of its owner: the commands that a client sent, decoded, in order
@@ -60,12 +60,20 @@ public:
   /// A publish whose body was whole in the input.
   virtual void publish(channel_number channel, const publish_view& publish) = 0;
   /// A publish whose body is still coming; `body_size` bytes, which is at most the size limit.
-  /// Between begin and end of one channel, contents of other channels may come.
+  /// Between begin and end of one channel, contents of other channels may come. `may_wait`: false
+  /// when the answer has to be `take`, as the handler has answered `gives_back` with yes.
   virtual admission content_begin(channel_number channel, const publish_view& publish,
-                                  std::uint64_t body_size) = 0;
+                                  std::uint64_t body_size, bool may_wait) = 0;
   virtual void content_piece(channel_number channel, byte_view bytes) = 0;
   /// The content is whole. Not called for one whose channel or connection has ended before.
   virtual void content_end(channel_number channel) = 0;
+
+  /// Publishes are held, and behind them waits a method whose answer the client of this AMQP
+  /// channel may wait for, or (0) connection.close. Whether the client has, on the channel or on
+  /// any, what they may wait for, and what it gives back only once it is answered. Yes lets those
+  /// in front of the method through; they are in the reserve already, so no more than it holds.
+  /// Asked for each publish, and again with each `hold_publishes`.
+  virtual bool gives_back(channel_number channel) = 0;
 
   // ---- everything else that a client may say, checked for form only
 

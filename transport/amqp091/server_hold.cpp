@@ -8,7 +8,20 @@ namespace baton::amqp091 {
 
 void server_connection::hold_publishes(bool hold) {
   holding_ = hold;
-  if (!hold && !in_feed_ && !held_channels_.empty()) replay();
+  const bool something_may_pass = !hold || questions_held_ > 0 || phase_ == phase::close_deferred;
+  if (something_may_pass && !in_feed_ && !held_channels_.empty()) replay();
+}
+
+/// Methods whose answer a client may wait for. Not 0, which stands for frames of another type.
+bool server_connection::is_question(std::uint32_t method) noexcept {
+  return method != 0 && method != methods::id_of<methods::basic_publish> && !is_settlement(method);
+}
+
+/// Whether what is held of the channel goes on although publishes are held. A client that waits for
+/// an answer may settle nothing meanwhile, and what it holds may be all that they wait for.
+bool server_connection::may_pass(channel_number number, const channel_state& channel) {
+  return (channel.questions_held > 0 && handler_.gives_back(number)) ||
+         (phase_ == phase::close_deferred && handler_.gives_back(0));
 }
 
 void server_connection::mark_held(channel_number number) {
@@ -22,6 +35,11 @@ void server_connection::hold_frame(channel_number number, channel_state& channel
   const auto method = found.type == frame_type::method ? method_id_of(found.payload) : 0;
   if (method == methods::id_of<methods::tx_select>) channel.holds_tx_select = true;
   if (method == methods::id_of<methods::channel_close>) channel.holds_close = true;
+  if (is_question(method)) {
+    ++channel.questions_held;
+    ++questions_held_;
+    replay_wanted_ = true;
+  }
   if (channel.reserve_begin > channel.reserve.size() / 2)
     channel.reserve.drop_front(std::exchange(channel.reserve_begin, 0));
   channel.reserve.append(raw);
@@ -33,6 +51,7 @@ void server_connection::drop_reserve(channel_state& channel) {
   channel.reserve.release();
   channel.reserve_begin = 0;
   channel.holds_tx_select = false;
+  questions_held_ -= std::exchange(channel.questions_held, 0);
 }
 
 void server_connection::hold_channel(channel_number number) {
@@ -77,7 +96,7 @@ bool server_connection::replay_channel(channel_number number) {
   if (channel->waiting) return false;
   bool progressed = false;
   if (channel->content == content_phase::awaiting_admission) {
-    if (holding_) return false;
+    if (holding_ && !may_pass(number, *channel)) return false;
     admit_again(number, *channel);
     channel = find(number);
     if (channel == nullptr || channel->content == content_phase::awaiting_admission) return false;
@@ -112,12 +131,12 @@ void server_connection::replay_frames(channel_number number, const output_buffer
       return;
     const byte_view rest = frames.view().subspan(at);
     const auto scanned = scan_frame(rest, frame_limit_);
-    const bool publish =
-        scanned.found.type == frame_type::method &&
-        method_id_of(scanned.found.payload) == methods::id_of<methods::basic_publish>;
-    if (publish && holding_) return;
+    const auto method =
+        scanned.found.type == frame_type::method ? method_id_of(scanned.found.payload) : 0;
+    const bool publish = method == methods::id_of<methods::basic_publish>;
+    if (publish && holding_ && !may_pass(number, *channel)) return;
     // A publish that is whole takes the short way, as it would have on arrival.
-    if (publish && channel->content == content_phase::none) {
+    if (publish && !holding_ && channel->content == content_phase::none) {
       const auto made = step_publish(rest);
       at += made.consumed;
       reserve_used_ -= made.consumed;
@@ -125,6 +144,10 @@ void server_connection::replay_frames(channel_number number, const output_buffer
     }
     at += scanned.size;
     reserve_used_ -= scanned.size;
+    if (is_question(method)) {
+      --channel->questions_held;
+      --questions_held_;
+    }
     handle_channel_frame(number, *channel, scanned.found);
   }
 }

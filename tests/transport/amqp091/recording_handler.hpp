@@ -18,6 +18,7 @@ public:
   bool login_is_good = true;  ///< what the answer to a login is
   int holds_after = -1;       ///< publishes are held after this many more of them
   int waits = 0;              ///< this many content_begins are answered with wait
+  int gives_back_on = -1;     ///< the channel that gives something back when it closes
 
   std::string take() {
     std::string all;
@@ -57,9 +58,9 @@ public:
     note(channel, "publish " + describe(view) + " body " + shortened(text(as_text(view.body))));
     if (holds_after > 0 && --holds_after == 0) machine->hold_publishes(true);
   }
-  admission content_begin(channel_number channel, const publish_view& view,
-                          std::uint64_t size) override {
-    if (waits > 0) {
+  admission content_begin(channel_number channel, const publish_view& view, std::uint64_t size,
+                          bool may_wait) override {
+    if (waits > 0 && may_wait) {
       --waits;
       note(channel, "wait");
       return admission::wait;
@@ -69,6 +70,7 @@ public:
     body_.clear();
     return admission::take;
   }
+  bool gives_back(channel_number channel) override { return channel == gives_back_on; }
   void content_piece(channel_number, byte_view bytes) override { body_ += as_text(bytes); }
   /// The same words as for a whole publish: how a content was cut must not show.
   void content_end(channel_number channel) override {

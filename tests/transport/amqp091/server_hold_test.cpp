@@ -327,3 +327,93 @@ TEST_CASE("a channel released while publishes are held stops at its next publish
   server.machine.hold_publishes(false);
   CHECK(server.calls() == published(1, "a", "1"));
 }
+
+TEST_CASE("publishes in front of a close that gives something back go through although held",
+          "[amqp091]") {
+  holding_fixture server;
+  const auto close_channel = frames{}.method(1, methods::channel_close{.reply_code = 200});
+  const auto close =
+      frames{}.method(0, methods::connection_close{.reply_code = 200, .reply_text = "bye"});
+  SECTION("a channel's") {
+    server.handler.gives_back_on = 1;
+    server.feed(frames{}.publish(1, "a", "1").publish(2, "b", "2"));
+    CHECK(server.calls().empty());
+    server.feed(close_channel);
+    CHECK(server.calls() == published(1, "a", "1") + "\n1 closes");
+    CHECK(server.answers() == "1 channel.close-ok");
+    server.machine.hold_publishes(false);
+    CHECK(server.calls() == published(2, "b", "2"));
+  }
+  SECTION("the connection's") {
+    server.handler.gives_back_on = 0;
+    server.feed(frames{}.publish(1, "a", "1").publish(2, "b", "2"));
+    CHECK(server.calls().empty());
+    server.feed(close);
+    CHECK(server.calls() ==
+          published(1, "a", "1") + "\n" + published(2, "b", "2") + "\nclose 200 bye");
+    CHECK(server.answers() == "0 connection.close-ok");
+  }
+  SECTION("with something to give back only after a while") {
+    server.feed(frames{}.publish(1, "a", "1").publish(1, "b", "2").bytes(close_channel.view()));
+    server.machine.hold_publishes(true);
+    CHECK(server.calls().empty());
+    server.handler.gives_back_on = 1;
+    server.machine.hold_publishes(true);
+    CHECK(server.calls() == published(1, "a", "1") + "\n" + published(1, "b", "2") + "\n1 closes");
+  }
+  SECTION("a handler that holds again meanwhile changes nothing") {
+    server.handler.gives_back_on = 1;
+    server.handler.holds_after = 1;
+    server.feed(frames{}.publish(1, "a", "1").publish(1, "b", "2").bytes(close_channel.view()));
+    CHECK(server.calls() == published(1, "a", "1") + "\n" + published(1, "b", "2") + "\n1 closes");
+  }
+  SECTION("a content that has found no room has to find it") {
+    server.machine.hold_publishes(false);
+    server.handler.gives_back_on = 1;
+    server.handler.waits = 9;
+    server.feed(frames{}.publish(1, "a", std::string(6000, 'x'), 2500));
+    CHECK(server.calls() == "1 wait");
+    server.feed(close_channel);
+    CHECK(server.calls().starts_with("1 publish ex/a flags 0 body 6000 bytes"));
+    CHECK(server.answers() == "1 channel.close-ok");
+  }
+  SECTION("one that still waits for an answer of its own waits on") {
+    server.handler.gives_back_on = 1;
+    server.machine.hold_channel(1);
+    server.feed(frames{}.publish(1, "a", "1").bytes(close_channel.view()));
+    CHECK(server.calls().empty());
+    server.machine.release_channel(1);
+    CHECK(server.calls() == published(1, "a", "1") + "\n1 closes");
+  }
+  CHECK(server.machine.reserve_used() == 0);
+}
+
+TEST_CASE(
+    "a question of a client that has something to give back is answered though publishes are held",
+    "[amqp091]") {
+  holding_fixture server;
+  server.handler.gives_back_on = 1;
+  server.feed(
+      frames{}.publish(1, "a", "1").method(1, methods::basic_recover{}).publish(1, "b", "2"));
+  CHECK(server.calls() == published(1, "a", "1") + "\n1 basic.recover 0");
+  server.feed(frames{}.publish(2, "c", "3").method(2, methods::basic_recover{}));
+  CHECK(server.calls().empty());
+}
+
+TEST_CASE("a transaction that gives something back goes through to its end, and no further",
+          "[amqp091]") {
+  holding_fixture server;
+  server.handler.gives_back_on = 1;
+  server.feed(frames{}
+                  .method(1, methods::tx_select{})
+                  .publish(1, "a", "1")
+                  .method(1, methods::basic_ack{.delivery_tag = 1}));
+  CHECK(server.calls() == "1 tx.select");
+  server.feed(frames{}.method(1, methods::tx_commit{}).publish(1, "b", "2"));
+  CHECK(server.calls() == published(1, "a", "1") + "\n1 basic.ack 0 0 0 0 0 0 0 1 0\n1 tx.commit");
+  server.machine.hold_publishes(true);
+  CHECK(server.calls().empty());
+  server.feed(frames{}.method(1, methods::tx_rollback{}));
+  CHECK(server.calls() == published(1, "b", "2") + "\n1 tx.rollback");
+  CHECK(server.machine.reserve_used() == 0);
+}
