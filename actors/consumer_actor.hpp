@@ -51,6 +51,8 @@ public:
     left_ += bytes;
     if (left_ * 2 >= window_) give_back();
   }
+  /// Bytes that have left, whose credit has not gone back yet.
+  std::uint64_t kept_back() const noexcept { return left_; }
   const queue_ref& queue() const noexcept { return queue_; }
 
   /// The sink is going, and has told the queue: nothing is delivered any more; the actor ends.

@@ -89,6 +89,7 @@ void amqp_channel::report(const std::string& connection_name,
                           std::vector<consumer_report>& into) const {
   for (const auto& c : consumers_) {
     consumer_report report;
+    report.id = c->id.value;
     report.vhost = context_.vhost_name;
     report.queue = c->queue;
     report.connection = connection_name;
@@ -100,6 +101,7 @@ void amqp_channel::report(const std::string& connection_name,
     report.priority = c->priority;
     report.unsettled = holders_[c->holder].unsettled;
     report.delivered = c->delivered;
+    report.owed = c->in_output + c->face().kept_back();
     into.push_back(std::move(report));
   }
 }

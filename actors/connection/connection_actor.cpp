@@ -312,6 +312,7 @@ void connection_actor::handle(ask_connection_report& request) {
   report.bytes_out = output_.total_written();
   report.published = context_.published;
   report.delivered = context_.delivered;
+  report.in_flight = context_.in_flight;
   for (const auto& [number, channel] : channels_) channel->report(title(), report.consumers);
   std::move(request.reply).keep(std::move(report));
 }

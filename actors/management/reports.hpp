@@ -10,6 +10,12 @@
 /// the HTTP API and for tests. Nobody keeps them up to date on the data path.
 namespace baton {
 
+/// What a consumer may still be handed.
+struct consumer_credit {
+  std::uint64_t consumer = 0;
+  std::int64_t bytes = 0;  // below 0: the last message was larger than what was left
+};
+
 struct queue_report {
   std::string vhost;
   std::string name;
@@ -27,9 +33,11 @@ struct queue_report {
   std::uint64_t redelivered = 0;
   std::uint64_t dropped = 0;  // by a length limit
   std::uint64_t expired = 0;
+  std::vector<consumer_credit> credit;
 };
 
 struct consumer_report {
+  std::uint64_t id = 0;
   std::string vhost;
   std::string queue;
   std::string connection;
@@ -41,6 +49,7 @@ struct consumer_report {
   std::int32_t priority = 0;
   std::uint64_t unsettled = 0;
   std::uint64_t delivered = 0;
+  std::uint64_t owed = 0;  // bytes it was handed, whose credit has not gone back to its queue
 };
 
 struct connection_report {
@@ -57,6 +66,7 @@ struct connection_report {
   std::uint64_t bytes_out = 0;
   std::uint64_t published = 0;
   std::uint64_t delivered = 0;
+  std::uint64_t in_flight = 0;  // bytes it has published, whose credit has not come back
   std::vector<consumer_report> consumers;
 };
 

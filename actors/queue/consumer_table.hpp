@@ -58,6 +58,7 @@ public:
   /// The entry of `id`, or `none`.
   index find(consumer_id id) const noexcept;
   entry& operator[](index i) noexcept { return entries_[i]; }
+  const entry& operator[](index i) const noexcept { return entries_[i]; }
 
   /// Makes `id` a subscriber. It must not be one already.
   index subscribe(consumer_id id, const consumer_options& options);

@@ -265,4 +265,9 @@ queue_statistics queue_core::statistics() const noexcept {
   return all;
 }
 
+std::int64_t queue_core::byte_credit(consumer_id consumer) const noexcept {
+  const auto i = consumers_.find(consumer);
+  return i == consumer_table::none ? 0 : consumers_[i].balance;
+}
+
 }  // namespace baton

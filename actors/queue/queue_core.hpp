@@ -176,6 +176,8 @@ public:
   std::uint64_t unsettled() const noexcept { return totals_.unsettled; }
   std::size_t consumers() const noexcept { return consumers_.subscribed(); }
   queue_statistics statistics() const noexcept;
+  /// Bytes that a consumer may still be handed.
+  std::int64_t byte_credit(consumer_id consumer) const noexcept;
 
   /// From now on, messages that are rejected, expire or exceed a limit are kept for
   /// `take_departed()`, in that order, instead of being let go.

@@ -26,9 +26,10 @@ void client::connect() {
   ++connections_;
   note("connects");
   amqp091::client_settings settings;
+  settings.connection_name = connection_name();
   settings.frame_max = 4096;
   settings.heartbeat_seconds = 0;
-  paused_ = closing_ = blocked_ = has_published_ = false;
+  paused_ = closing_ = blocked_ = has_published_ = may_overdraw_ = false;
   out_.clear();
   amqp091::client_handler& told = *this;
   machine_ = std::make_unique<amqp091::client_connection>(settings, told, out_);

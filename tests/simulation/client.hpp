@@ -55,6 +55,10 @@ public:
   /// connection.close.
   void close();
 
+  /// Whether this is its connection's name.
+  bool is_called(const std::string& connection) const { return connection == connection_name(); }
+  /// Whether what it has done on its connection may let publishes through beyond their credit.
+  bool may_overdraw() const noexcept { return may_overdraw_; }
   /// Not connected (any more).
   bool is_gone() const noexcept { return stream_ == nullptr; }
   /// Nothing is left to send, and nothing that was asked for is unanswered. `why` is told what is.
@@ -178,6 +182,7 @@ private:
 
   // what it does
   void connect();
+  std::string connection_name() const { return name_ + ", " + std::to_string(connections_); }
   void act_on(channel& c);
   void open_channel();
   void close_channel(channel& c);
@@ -240,6 +245,7 @@ private:
   bool paused_ = false;
   bool blocked_ = false;
   bool has_published_ = false;  // on this connection
+  bool may_overdraw_ = false;   // on this connection
   bool wants_room_ = false;
   bool closing_ = false;
   bool settling_ = false;

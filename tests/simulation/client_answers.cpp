@@ -60,6 +60,7 @@ void client::channel_opened(std::uint16_t number) {
     ask(c, request::confirms);
   } else if (dice_.once_in(3)) {
     c.kind = channel_kind::transactional;
+    may_overdraw_ = true;
     machine_->send(number, methods::tx_select{});
     ask(c, request::transactions);
   }

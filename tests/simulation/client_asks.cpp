@@ -73,6 +73,7 @@ void client::consume(channel& c, std::size_t queue, bool no_ack) {
   made.queue = queue;
   made.since = model_.now(queue);
   made.no_ack = no_ack;
+  may_overdraw_ = may_overdraw_ || !no_ack;
   made.window = no_ack ? 0 : c.window;
   const auto tag = tag_of(made.name);
   const auto name = queue_name(queue);
@@ -110,6 +111,7 @@ void client::get(channel& c) {
   note("channel ", c.number, " gets from ", name, no_ack ? ", no-ack" : "");
   machine_->send(c.number, methods::basic_get{.queue = name, .no_ack = no_ack});
   ask(c, request::get, queue).no_ack = no_ack;
+  may_overdraw_ = may_overdraw_ || !no_ack;
 }
 
 void client::settle_some(channel& c) {

@@ -8,6 +8,7 @@
 #include "actors/supervisor.hpp"
 #include "actors/topology_actor.hpp"
 #include "tests/simulation/client.hpp"
+#include "tests/simulation/credit_books.hpp"
 
 namespace baton::simulation {
 
@@ -18,6 +19,9 @@ using namespace std::chrono_literals;
 /// How long the node may need, of its own time, until nothing is left to do.
 constexpr std::chrono::milliseconds patience = 20s;
 constexpr std::chrono::milliseconds look_again = 10ms;
+
+/// What the node counts for a message beside its body.
+constexpr std::uint64_t most_around_a_body = 512;
 
 /// A power of two, from the first to the second.
 byte_count size_between(simulation_random& dice, std::uint64_t least, std::uint64_t doublings) {
@@ -76,6 +80,7 @@ public:
     world.stop();
   }
 
+  credit_books look_at_credit() { return {world, *services_}; }
   void request_stop() { services_->supervisor.send(stop_node{}); }
   bool is_drained() const noexcept { return is_drained_; }
   std::string memory_text() const {
@@ -142,7 +147,9 @@ private:
     for (std::uint64_t i = 0; i < actions && fine(); ++i) {
       clients_[dice_.below(clients)]->act();
       for (auto steps = dice_.below(pace + 1); steps > 0; --steps) node_.world.step();
-      if (dice_.once_in(40)) node_.world.advance(std::chrono::milliseconds{dice_.below(100)});
+      if (!dice_.once_in(40)) continue;
+      node_.world.advance(std::chrono::milliseconds{dice_.below(100)});
+      check_credit();
     }
   }
 
@@ -153,7 +160,19 @@ private:
     last.drain_all();
     wait([&] { return all_at_rest() && model_.missing() == 0; });
     if (fine()) last.expect_empty_queues();
-    wait([&] { return all_at_rest(); });
+    wait([&] { return all_at_rest() && node_.look_at_credit().who_lacks().empty(); });
+    check_credit();
+  }
+
+  /// While nothing is under way in the node.
+  void check_credit() {
+    auto wrong = node_.look_at_credit().why_wrong(
+        shared_.largest_body + most_around_a_body, [this](const std::string& connection) {
+          return std::any_of(clients_.begin(), clients_.end(), [&](const auto& one) {
+            return one->is_called(connection) && one->may_overdraw();
+          });
+        });
+    if (!wrong.empty()) broken(std::move(wrong));
   }
 
   void stop() {
@@ -201,6 +220,7 @@ private:
       });
       left += std::to_string(missing) + " copies: " + first + "; ";
     }
+    if (auto lacks = node_.look_at_credit().who_lacks(); !lacks.empty()) left += lacks + "; ";
     left += "memory held: " + std::to_string(memory_account::total()) + node_.memory_text();
     return left;
   }
