@@ -120,6 +120,7 @@ void client::act_on(channel& c) {
   if (c.kind == channel_kind::transactional && dice_.once_in(4))
     return end_transaction(c, !dice_.once_in(4));
   if (where_.may_remove && dice_.once_in(16)) return change_something(c);
+  if (where_.may_bind_exchanges && dice_.once_in(12)) return change_exchange(c);
   switch (dice_.below(16)) {
     case 0:
     case 1: {

@@ -24,6 +24,8 @@ struct surroundings {
   bool may_lose = false;
   /// Clients may delete, purge and unbind queues, and declare and bind them anew.
   bool may_remove = false;
+  /// Clients have exchanges of their own, which they bind to the fanout exchange, and to others.
+  bool may_bind_exchanges = false;
   std::uint32_t largest_body = 6'000;
   std::uint32_t next_name = 0;
   std::uint64_t times_blocked = 0;
@@ -113,6 +115,10 @@ private:
     unbind,
     purge,
     remove,
+    declare_exchange,
+    bind_exchange,
+    unbind_exchange,
+    remove_exchange,
   };
   struct question {
     request what;
@@ -143,6 +149,9 @@ private:
     std::vector<settled_copy> settled;  // for as long as the node may not have read it
     std::vector<consumer> consumers;
     consumer fetched;  // what basic.get gives
+    /// Only this channel knows of it, so what it routes to is known whatever others do; 0: none.
+    std::uint32_t exchange = 0;
+    bool leads_on = false;  // it is bound to the fanout exchange
   };
 
   // stream_handler
@@ -175,6 +184,10 @@ private:
   void on(std::uint16_t number, const amqp091::methods::queue_unbind_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::queue_purge_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::queue_delete_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::exchange_declare_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::exchange_bind_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::exchange_unbind_ok&) override;
+  void on(std::uint16_t number, const amqp091::methods::exchange_delete_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::confirm_select_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::tx_select_ok&) override;
   void on(std::uint16_t number, const amqp091::methods::tx_commit_ok&) override;
@@ -204,6 +217,7 @@ private:
   void change(channel& c, model::change what, std::size_t queue);
   void change_something(channel& c);
   void restore(channel& c, std::size_t queue);
+  void change_exchange(channel& c);
   void drain(channel& c, std::size_t queue);
 
   // books

@@ -194,6 +194,19 @@ void client::on(std::uint16_t number, const methods::queue_delete_ok& ok) {
   answered(number, request::remove);
 }
 
+void client::on(std::uint16_t number, const methods::exchange_declare_ok&) {
+  answered(number, request::declare_exchange);
+}
+void client::on(std::uint16_t number, const methods::exchange_bind_ok&) {
+  answered(number, request::bind_exchange);
+}
+void client::on(std::uint16_t number, const methods::exchange_unbind_ok&) {
+  answered(number, request::unbind_exchange);
+}
+void client::on(std::uint16_t number, const methods::exchange_delete_ok&) {
+  answered(number, request::remove_exchange);
+}
+
 // ---- confirms and transactions
 
 void client::on(std::uint16_t number, const methods::confirm_select_ok&) {

@@ -27,23 +27,26 @@ client::question& client::ask(channel& c, request what, std::size_t queue) {
 void client::publish(channel& c) {
   for (auto count = 1 + dice_.below(6); count > 0 && out_.size() < enough_unsent; --count) {
     const bool to_all = dice_.once_in(6);
-    const auto to = to_all ? model::to_all : dice_.below(model_.queues());
+    const bool by_own = to_all && c.exchange != 0 && dice_.once_in(2);
+    const auto to = by_own && !c.leads_on ? model::to_nobody
+                    : to_all              ? model::to_all
+                                          : dice_.below(model_.queues());
+    const auto exchange = !to_all  ? std::string{}
+                          : by_own ? exchange_name(c.exchange)
+                                   : std::string{fanout};
     std::uint32_t size = 8 + static_cast<std::uint32_t>(dice_.below(100));
     if (dice_.once_in(12)) size = 8 + static_cast<std::uint32_t>(dice_.below(where_.largest_body));
     const bool mandatory = dice_.once_in(3);
-    const auto id = model_.publish(c.id, to, size, mandatory);
+    const auto id = model_.publish(c.id, to, size, mandatory, by_own ? c.exchange : 0);
     std::vector<std::uint8_t> body(size);
     amqp091::store(body.data(), id);
     for (std::size_t i = 8; i < size; ++i) body[i] = filler(id, i);
     constexpr std::array<std::uint8_t, 2> no_properties{0, 0};
     constexpr std::array<std::uint8_t, 3> persistent{0x10, 0, 2};
     const auto key = to_all ? std::string{fanout_key} : queue_name(to);
-    note("channel ", c.number, " publishes message ", id, " with key ", key, ", ", size, " bytes",
-         mandatory ? ", mandatory" : "");
-    machine_->publish(c.number,
-                      {.exchange = to_all ? fanout : std::string_view{},
-                       .routing_key = key,
-                       .mandatory = mandatory},
+    note("channel ", c.number, " publishes message ", id, " to '", exchange, "' with key ", key,
+         ", ", size, " bytes", mandatory ? ", mandatory" : "");
+    machine_->publish(c.number, {.exchange = exchange, .routing_key = key, .mandatory = mandatory},
                       dice_.once_in(2) ? byte_view{no_properties} : byte_view{persistent}, body);
     has_published_ = true;
     c.published.push_back(id);
@@ -225,6 +228,53 @@ void client::change_something(channel& c) {
       return restore(c, queue);
     default:
       return change(c, model::change::purge, queue);
+  }
+}
+
+void client::change_exchange(channel& c) {
+  if (!c.in_transaction.empty()) return;  // which is routed when it is committed
+  const auto bind = [&](const std::string& from, const std::string& to) {
+    note("channel ", c.number, " binds ", from, " to ", to);
+    machine_->send(c.number, methods::exchange_bind{
+                                 .destination = to, .source = from, .routing_key = fanout_key});
+    ask(c, request::bind_exchange);
+  };
+  if (c.exchange == 0) {
+    constexpr std::array<std::string_view, 3> types{"fanout", "direct", "topic"};
+    c.exchange = ++where_.next_name;
+    const auto name = exchange_name(c.exchange);
+    const auto type = types[dice_.below(types.size())];
+    note("channel ", c.number, " declares ", name, ", ", type);
+    machine_->send(c.number, methods::exchange_declare{.exchange = name, .type = type});
+    ask(c, request::declare_exchange);
+    if (dice_.once_in(4)) return;
+    c.leads_on = true;
+    return bind(name, std::string{fanout});
+  }
+  const auto name = exchange_name(c.exchange);
+  switch (dice_.below(6)) {
+    case 0:
+      note("channel ", c.number, " deletes ", name);
+      machine_->send(c.number, methods::exchange_delete{.exchange = name});
+      ask(c, request::remove_exchange);
+      c.exchange = 0;
+      c.leads_on = false;
+      return;
+    case 1:
+    case 2:
+      note("channel ", c.number, " unbinds ", name);
+      machine_->send(c.number,
+                     methods::exchange_unbind{
+                         .destination = fanout, .source = name, .routing_key = fanout_key});
+      ask(c, request::unbind_exchange);
+      c.leads_on = false;
+      return;
+    case 3:
+      // It leads no message anywhere, even where it closes a circle.
+      return bind(std::string{fanout}, name);
+    default:
+      c.leads_on = true;
+      return bind(name, std::string{fanout});
   }
 }
 

@@ -189,9 +189,13 @@ void client::take(channel& c, consumer& by, std::uint64_t tag, bool redelivered,
 }
 
 void client::check_names(model::message_id id, const amqp091::message_view& content) {
-  const auto to = model_[id].to;
-  if (to == model::to_all ? content.exchange != fanout || content.routing_key != fanout_key
-                          : !content.exchange.empty() || content.routing_key != queue_name(to))
+  const auto& m = model_[id];
+  const bool to_one = m.to < model_.queues();
+  const auto exchange = to_one            ? std::string{}
+                        : m.exchange == 0 ? std::string{fanout}
+                                          : exchange_name(m.exchange);
+  if (content.exchange != exchange ||
+      content.routing_key != (to_one ? queue_name(m.to) : std::string{fanout_key}))
     broken("message " + std::to_string(id) + " came with the wrong names");
 }
 

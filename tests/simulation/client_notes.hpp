@@ -13,6 +13,9 @@ inline constexpr std::string_view fanout_key = "all";
 
 inline std::string queue_name(std::size_t queue) { return "q" + std::to_string(queue); }
 
+/// Of a channel's own exchange.
+inline std::string exchange_name(std::uint32_t number) { return "x" + std::to_string(number); }
+
 inline std::string tag_of(std::uint32_t consumer) { return "c" + std::to_string(consumer); }
 
 /// What fills the body of a message behind its number.

@@ -17,8 +17,8 @@ std::string name_of(model::message_id id, std::size_t queue) {
 // ---- messages
 
 model::message_id model::publish(channel_id publisher, std::size_t to, std::uint32_t size,
-                                 bool mandatory) {
-  const auto& m = messages_.emplace_back(message{publisher, size, to, mandatory});
+                                 bool mandatory, std::uint32_t exchange) {
+  const auto& m = messages_.emplace_back(message{publisher, size, to, mandatory, exchange});
   for (std::size_t q = 0; q < queues(); ++q) copies_.push_back({routed(m, q)});
   return messages_.size() - 1;
 }

@@ -16,7 +16,8 @@ namespace baton::simulation {
 /// the node wherever a client acts and behind it wherever the node does; what it calls broken is
 /// broken however long frames were on their way.
 ///
-/// A message goes to one queue, by its name, or to all that are bound to the fanout exchange.
+/// A message goes to one queue, by its name, or to all that are bound to the fanout exchange; or to
+/// nobody, by way of an exchange of its publisher's own that is not bound to it.
 class model {
 public:
   using message_id = std::uint64_t;
@@ -24,12 +25,14 @@ public:
   using channel_id = std::uint32_t;
 
   static constexpr std::size_t to_all = ~std::size_t{0};
+  static constexpr std::size_t to_nobody = to_all - 1;
 
   struct message {
     channel_id publisher = 0;
     std::uint32_t size = 0;
-    std::size_t to = to_all;  // a queue, or all that are bound
+    std::size_t to = to_all;  // a queue, or all that are bound, or nobody
     bool mandatory = false;
+    std::uint32_t exchange = 0;  // of its publisher's own; 0: none
     enum class place : std::uint8_t {
       under_way,
       arrived,    // in its queues, or known to have none
@@ -80,8 +83,9 @@ public:
 
   // ---- messages
 
-  /// A client publishes to one queue, or to all that are bound.
-  message_id publish(channel_id publisher, std::size_t to, std::uint32_t size, bool mandatory);
+  /// A client publishes to one queue, or to all that are bound, or to nobody.
+  message_id publish(channel_id publisher, std::size_t to, std::uint32_t size, bool mandatory,
+                     std::uint32_t exchange);
   /// The node has it, from now on, or will have it without fail.
   void make_certain(message_id id) { messages_[id].certain = true; }
   /// The node says that it has taken it over.

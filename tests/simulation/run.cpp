@@ -115,6 +115,7 @@ public:
                 .queues = model_,
                 .may_lose = dice_.once_in(4),
                 .may_remove = dice_.once_in(2),
+                .may_bind_exchanges = more_dice_.once_in(3),
                 .largest_body = more_dice_.once_in(is_scarce_ ? 2 : 6) ? 60'000u : 6'000u,
                 .broken = [this](std::string what) { broken(std::move(what)); },
                 .note = {}} {
