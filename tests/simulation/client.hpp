@@ -26,6 +26,15 @@ struct surroundings {
   bool may_remove = false;
   /// Clients have exchanges of their own, which they bind to the fanout exchange, and to others.
   bool may_bind_exchanges = false;
+  /// What queues are declared with.
+  struct queue_rules {
+    std::uint32_t max_length = 0;  // 0: none
+    bool refuses = false;          // what is too much, instead of dropping the oldest
+
+    field_table arguments() const;
+  };
+  std::vector<queue_rules> rules;
+  bool some_refuse = false;
   std::uint32_t largest_body = 6'000;
   std::uint32_t next_name = 0;
   std::uint64_t times_blocked = 0;
@@ -223,6 +232,7 @@ private:
   // books
   std::optional<question> answered(std::uint16_t number, request what);
   channel& find(std::uint16_t number);
+  void confirmed(channel& c, std::uint64_t last, bool multiple, bool taken);
   static bool needs_queue(request what);
   static bool waits_for(const channel& c, request what);
   bool may_fail(const question& asked) const;

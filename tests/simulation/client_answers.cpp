@@ -58,7 +58,7 @@ void client::channel_opened(std::uint16_t number) {
     c.kind = channel_kind::confirm;
     machine_->send(number, methods::confirm_select{});
     ask(c, request::confirms);
-  } else if (dice_.once_in(3)) {
+  } else if (dice_.once_in(3) && !where_.some_refuse) {  // a refused commit would fail the channel
     c.kind = channel_kind::transactional;
     may_overdraw_ = true;
     machine_->send(number, methods::tx_select{});
@@ -112,23 +112,26 @@ void client::on(std::uint16_t number, const methods::basic_get_empty&) {
 }
 
 void client::on(std::uint16_t number, const methods::basic_ack& ack) {
-  auto& c = find(number);
   note("channel ", number, " is confirmed ", ack.delivery_tag, ack.multiple ? ", multiple" : "");
-  const auto last = ack.delivery_tag;
+  confirmed(find(number), ack.delivery_tag, ack.multiple, true);
+}
+
+void client::on(std::uint16_t number, const methods::basic_nack& nack) {
+  note("channel ", number, " is refused ", nack.delivery_tag, nack.multiple ? ", multiple" : "");
+  confirmed(find(number), nack.delivery_tag, nack.multiple, false);
+}
+
+void client::confirmed(channel& c, std::uint64_t last, bool multiple, bool taken) {
   if (c.kind != channel_kind::confirm || last == 0 || last > c.published.size())
     return broken("a confirm of " + std::to_string(last) + ", which was not published");
   if (c.confirmed[last - 1])
     return broken("publish " + std::to_string(last) + " was confirmed twice");
-  for (auto i = ack.multiple ? 0 : last - 1; i < last; ++i) {
+  for (auto i = multiple ? 0 : last - 1; i < last; ++i) {
     if (c.confirmed[i]) continue;
     c.confirmed[i] = true;
     --c.unconfirmed;
-    model_.confirm(c.published[i]);
+    taken ? model_.confirm(c.published[i]) : model_.refuse(c.published[i]);
   }
-}
-
-void client::on(std::uint16_t, const methods::basic_nack& nack) {
-  broken("publish " + std::to_string(nack.delivery_tag) + " was refused");
 }
 
 // ---- consumers
@@ -174,6 +177,12 @@ void client::on(std::uint16_t number, const methods::queue_declare_ok& ok) {
   const auto& c = find(number);
   const bool looked = !c.asked.empty() && c.asked.front().what == request::look;
   answered(number, looked ? request::look : request::declare);
+  for (std::size_t q = 0; q < model_.queues(); ++q) {
+    const auto& rules = where_.rules[q];
+    if (queue_name(q) == ok.queue && rules.max_length > 0 && !rules.refuses &&
+        ok.message_count > rules.max_length)
+      broken("queue " + std::string{ok.queue} + " has more messages than it may");
+  }
   if (drains_ && looked && ok.message_count > 0)
     broken("queue " + std::string{ok.queue} + " still has " + std::to_string(ok.message_count) +
            " messages");

@@ -18,6 +18,14 @@ constexpr std::ptrdiff_t most_fetched = 4 - most_gets;  // limits.max_unacknowle
 
 }  // namespace
 
+field_table surroundings::queue_rules::arguments() const {
+  field_table all;
+  if (max_length == 0) return all;
+  all.emplace_back("x-max-length", field_value{integer_value{max_length}});
+  if (refuses) all.emplace_back("x-overflow", field_value{std::string{"reject-publish"}});
+  return all;
+}
+
 client::question& client::ask(channel& c, request what, std::size_t queue) {
   return c.asked.emplace_back(question{.what = what, .queue = queue, .since = model_.now(queue)});
 }
@@ -194,9 +202,14 @@ void client::change(channel& c, model::change what, std::size_t queue) {
     ask(c, asked, queue).change = model_.ask(what, queue);
   };
   switch (what) {
-    case model::change::declare:
+    case model::change::declare: {
       begin(request::declare, "declares");
-      return machine_->send(c.number, methods::queue_declare{.queue = name, .durable = true});
+      amqp091::output_buffer arguments;
+      amqp091::encode_table(arguments, where_.rules[queue].arguments());
+      const auto entries = arguments.view().subspan(sizeof(std::uint32_t));
+      return machine_->send(
+          c.number, methods::queue_declare{.queue = name, .durable = true, .arguments = {entries}});
+    }
     case model::change::bind:
       begin(request::bind, "binds");
       return machine_->send(c.number, methods::queue_bind{.queue = name, .exchange = fanout});

@@ -32,7 +32,8 @@ model::copy_state model::routed(const message& m, std::size_t queue) const {
   if (m.to != to_all && m.to != queue) return copy_state::none;
   switch (way_to(m, queue).now()) {
     case presence::state::there:
-      return queues_[queue].open_purges > 0 ? copy_state::unknown : copy_state::ready;
+      return queues_[queue].open_purges > 0 || queues_[queue].limited ? copy_state::unknown
+                                                                      : copy_state::ready;
     case presence::state::absent:
       return copy_state::none;
     case presence::state::doubtful:
@@ -49,6 +50,21 @@ void model::confirm(message_id id) {
   for (std::size_t q = 0; q < queues(); ++q)
     if (at(id, q).now != copy_state::none) return;
   broken_(name_of(id) + " was not returned, though it had no queue to go to");
+}
+
+void model::refuse(message_id id) {
+  auto& m = messages_[id];
+  make_certain(id);
+  m.where = message::place::arrived;
+  bool may_be = false;
+  for (std::size_t q = 0; q < queues(); ++q) {
+    auto& c = at(id, q);
+    if (!queues_[q].refuses || c.now == copy_state::none) continue;
+    if (c.seen) broken_(name_of(id, q) + " was refused, though it was delivered");
+    c.now = copy_state::done;
+    may_be = true;
+  }
+  if (!may_be) broken_(name_of(id) + " was refused, though no queue of it may do so");
 }
 
 void model::give_return(message_id id) {
@@ -88,7 +104,8 @@ void model::give_back(message_id id, std::size_t queue, moment since, channel_id
   if (c.by != by) return;
   const auto& q = queues_[queue];
   const bool purged = then == when::now ? q.open_purges > 0 : since.purge != q.purges + 1;
-  c.now = is_sure_since(queue, since) && !purged ? copy_state::ready : copy_state::unknown;
+  c.now = is_sure_since(queue, since) && !purged && !q.limited ? copy_state::ready
+                                                               : copy_state::unknown;
 }
 
 void model::doubt_settlement(message_id id, std::size_t queue, channel_id by) {

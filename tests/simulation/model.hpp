@@ -77,6 +77,13 @@ public:
         std::function<bool(channel_id)> may_have_failed)
       : queues_(queues), broken_{std::move(broken)}, may_have_failed_{std::move(may_have_failed)} {}
 
+  /// This queue has a limit, at which it drops the oldest or `refuses` the youngest: whether it has
+  /// a copy that nobody holds is never known.
+  void limit(std::size_t queue, bool refuses) {
+    queues_[queue].limited = true;
+    queues_[queue].refuses = refuses;
+  }
+
   std::size_t queues() const noexcept { return queues_.size(); }
   std::uint64_t messages() const noexcept { return messages_.size(); }
   const message& operator[](message_id id) const { return messages_[id]; }
@@ -90,6 +97,8 @@ public:
   void make_certain(message_id id) { messages_[id].certain = true; }
   /// The node says that it has taken it over.
   void confirm(message_id id);
+  /// The node says that a queue does not take it; others have.
+  void refuse(message_id id);
   /// The node says that it has no queue for it.
   void give_return(message_id id);
   /// The publish is lost, or may be, with its channel.
@@ -149,6 +158,8 @@ private:
     std::uint64_t open_purges = 0;
     bool redelivers = false;
     bool loses = false;
+    bool limited = false;
+    bool refuses = false;
   };
 
   copy& at(message_id id, std::size_t queue) { return copies_[id * queues_.size() + queue]; }

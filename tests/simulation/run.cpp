@@ -29,7 +29,8 @@ byte_count size_between(simulation_random& dice, std::uint64_t least, std::uint6
 }
 
 /// Small limits, so that a few messages reach them; and now and then none of them.
-settings random_settings(simulation_random& dice, std::size_t queues, bool scarce) {
+settings random_settings(simulation_random& dice,
+                         const std::vector<surroundings::queue_rules>& queues, bool scarce) {
   auto made = default_settings();
   // A slab alone has up to 72 KiB; the high mark is never below a few of them.
   made.node.memory = {std::uint64_t{scarce ? 2u : 8u} << 20};
@@ -44,14 +45,25 @@ settings random_settings(simulation_random& dice, std::size_t queues, bool scarc
   limits.max_unsent = size_between(dice, 1024, 8);
   limits.max_unacknowledged =
       dice.once_in(2) ? 262'144 : 4 + static_cast<std::uint32_t>(dice.below(30));
-  for (std::size_t q = 0; q < queues; ++q) {
+  for (std::size_t q = 0; q < queues.size(); ++q) {
     auto& queue = made.queues.emplace_back();
     queue.name = "q" + std::to_string(q);
+    queue.arguments = queues[q].arguments();
     auto& binding = made.bindings.emplace_back();
     binding.exchange = "amq.fanout";
     binding.queue = queue.name;
   }
   return made;
+}
+
+/// Now and then one of the queues has a limit.
+std::vector<surroundings::queue_rules> random_rules(simulation_random& dice, std::size_t queues) {
+  std::vector<surroundings::queue_rules> all(queues);
+  if (dice.once_in(4)) {
+    all[0].max_length = 1 + static_cast<std::uint32_t>(dice.below(12));
+    all[0].refuses = dice.once_in(2);
+  }
+  return all;
 }
 
 /// The node as node.cpp puts it together, in a simulation.
@@ -102,13 +114,13 @@ public:
       : out_{to},
         dice_{seed ^ 0x5eed},
         more_dice_{seed ^ 0x5ca2ce},
-        queues_{1 + dice_.below(4)},
+        rules_{random_rules(more_dice_, 1 + dice_.below(4))},
         is_scarce_{more_dice_.once_in(4)},
-        node_{random_settings(dice_, queues_, is_scarce_),
+        node_{random_settings(dice_, rules_, is_scarce_),
               {.seed = seed,
                .loops = 1 + dice_.below(3),
                .network = {.pipe_capacity = std::size_t{256} << dice_.below(7)}}},
-        model_{queues_, [this](std::string what) { broken(std::move(what)); },
+        model_{rules_.size(), [this](std::string what) { broken(std::move(what)); },
                [this](model::channel_id channel) { return may_have_failed(channel); }},
         shared_{.dice = dice_,
                 .sockets = node_.world.outside(),
@@ -116,9 +128,13 @@ public:
                 .may_lose = dice_.once_in(4),
                 .may_remove = dice_.once_in(2),
                 .may_bind_exchanges = more_dice_.once_in(3),
+                .rules = rules_,
+                .some_refuse = rules_[0].refuses,
                 .largest_body = more_dice_.once_in(is_scarce_ ? 2 : 6) ? 60'000u : 6'000u,
                 .broken = [this](std::string what) { broken(std::move(what)); },
                 .note = {}} {
+    for (std::size_t q = 0; q < rules_.size(); ++q)
+      if (rules_[q].max_length > 0) model_.limit(q, rules_[q].refuses);
     if (with_history)
       shared_.note = [this](std::string what) { out_.history.push_back(std::move(what)); };
   }
@@ -229,7 +245,7 @@ private:
   outcome& out_;
   simulation_random dice_;
   simulation_random more_dice_;  // for the rest of what is decided at the beginning
-  const std::size_t queues_;
+  const std::vector<surroundings::queue_rules> rules_;
   const bool is_scarce_;  // memory, so that publishers wait for it
   simulated_node node_;
   model model_;
