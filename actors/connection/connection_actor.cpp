@@ -61,6 +61,7 @@ void connection_actor::on_exit() {
   let_go_of_exclusive_queues(false);
   context_.node.supervisor.send(connection_closed{context_.id});
   socket_.reset();
+  output_.reset();
   account_reserve(0);
   // The receipts hold a handle of this actor, and this actor the receipts.
   context_.publisher.reset();

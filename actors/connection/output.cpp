@@ -4,7 +4,7 @@
 
 namespace baton {
 
-connection_output::~connection_output() { reset(); }
+connection_output::~connection_output() { memory_account::of_this_thread().freed(accounted_); }
 
 connection_output::pieces_of::pieces_of(const message& content)
     : size_{content.body_size()}, small_{content.small_body()} {
@@ -87,7 +87,7 @@ void connection_output::reset() {
   splices_counted_ = 0;
   kept_.clear();
   memory_account::of_this_thread().freed(std::exchange(accounted_, 0));
-  pool_.give_back(std::exchange(buffer_, {}));
+  if (buffer_.capacity() > 0) pool_.give_back(std::exchange(buffer_, {}));
 }
 
 }  // namespace baton

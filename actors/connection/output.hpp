@@ -11,7 +11,7 @@
 namespace baton {
 
 /// Empty output buffers that the connections of one loop share: one that has nothing to say holds
-/// none, one that begins to speak does not have to grow its own.
+/// none, one that begins to speak does not have to grow its own. For that loop's thread alone.
 class buffer_pool {
 public:
   amqp091::output_buffer take() {
@@ -39,7 +39,10 @@ public:
   explicit connection_output(buffer_pool& pool) : pool_{pool} {}
   connection_output(const connection_output&) = delete;
   connection_output& operator=(const connection_output&) = delete;
+  /// On any thread: whoever holds a connection last may be anywhere. So it leaves the pool alone.
   ~connection_output();
+  /// Forgets what has not been written, and gives the buffer back to the pool.
+  void reset();
 
   /// Where the next frames go.
   amqp091::output_buffer& frames() {
@@ -89,7 +92,6 @@ private:
   void hold(const message& content);
   void gather(std::vector<byte_view>& pieces) const;
   void account();
-  void reset();
 
   buffer_pool& pool_;
   amqp091::output_buffer buffer_;
