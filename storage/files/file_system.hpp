@@ -24,7 +24,8 @@ enum class open_mode : std::uint8_t {
 /// What is written is in memory, seen by every reader at once, and kept when the process is killed.
 /// It is **durable**, which is kept when the power goes, from the next `sync` that begins after the
 /// call has returned and that returns without an error. Until then the disk may hold any mixture:
-/// for each 512-byte sector any of its contents since the last sync, for the size any of the sizes.
+/// for the size any of the sizes since the last sync; for each 512-byte sector any of its contents
+/// since then (a write under way is in it as far as it has come), with zeros from any size on.
 class file {
 public:
   static constexpr std::size_t pieces_a_call = 1024;

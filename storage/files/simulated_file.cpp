@@ -24,11 +24,14 @@ public:
 
   bool keeps(std::uint64_t sector) {
     if (mood_ == mood::all) return true;
-    if (mood_ == mood::nothing || lost_.contains(sector)) return false;
+    if (mood_ == mood::nothing || sector >= lost_from_ || lost_.contains(sector)) return false;
     const bool is_lost = mood_ == mood::whole_writes ? loses_write_ : dice_.once_in(lost_once_in_);
     if (is_lost) lost_.insert(sector);
     return !is_lost;
   }
+
+  /// What comes after a truncate that was lost builds on zeros that are not there.
+  void lose_from(std::uint64_t sector) { lost_from_ = std::min(lost_from_, sector); }
 
 private:
   enum class mood : std::uint8_t { all, nothing, whole_writes, single_sectors };
@@ -37,6 +40,7 @@ private:
   const mood mood_;
   const std::uint64_t lost_once_in_;
   bool loses_write_ = false;
+  std::uint64_t lost_from_ = UINT64_MAX;
   std::set<std::uint64_t> lost_;
 };
 
@@ -118,7 +122,10 @@ void simulated_file::settle(simulation_random& dice, bool keeps_metadata) {
   for (std::size_t i = 0; i < unsynced_.size(); ++i) {
     const change& made = unsynced_[i];
     if (made.what != change::kind::write) {
-      if (i < known) apply(made, durable_);
+      if (i < known)
+        apply(made, durable_);
+      else if (made.what == change::kind::truncate)
+        fate.lose_from(made.offset / sector_size);
       continue;
     }
     if (i < known) durable_.allocate(made.offset, made.length);
