@@ -33,7 +33,7 @@ connection_actor::connection_actor(caf::actor_config& config, node_services& nod
       peer_{accepted_->peer()},
       local_{accepted_->local()},
       output_{node.of(home()).buffers},
-      machine_{node.protocol(), *this, output_.frames()},
+      machine_{node.protocol(), *this, output_.buffer()},
       context_{node,    home(),   id,   self(), std::make_shared<receipt_mail>(self()),
                output_, machine_, *this},
       deadline_{*this, [this] { on_deadline(); }},
@@ -45,6 +45,7 @@ connection_actor::~connection_actor() = default;
 
 void connection_actor::on_start() {
   socket_ = home().sockets().attach(*std::move(accepted_));
+  output_.frames();
   accepted_.reset();
   socket_->set_handler(this);
   deadline_.arm(context_.limits().handshake_timeout);

@@ -49,6 +49,9 @@ public:
     if (buffer_.capacity() == 0) buffer_ = pool_.take();
     return buffer_;
   }
+  /// The same buffer, for whoever only remembers it: may be called before the connection runs on
+  /// its loop.
+  amqp091::output_buffer& buffer() noexcept { return buffer_; }
   /// Appends a deliver. A large body stays where it lies; `content` is held until it is written.
   void deliver(const amqp091::deliver_encoder& to, std::uint64_t delivery_tag, bool redelivered,
                const message& content);

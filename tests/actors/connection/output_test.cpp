@@ -23,6 +23,20 @@ TEST_CASE(
   CHECK(pool.take().capacity() == 0);
 }
 
+TEST_CASE("an output takes nothing from the pool before it has something to say") {
+  buffer_pool pool;
+  pool.give_back([] {
+    amqp091::output_buffer made;
+    made.append(as_bytes("used"));
+    return made;
+  }());
+  connection_output output{pool};
+  // Connections are made on the loop that accepts them, and run on another one.
+  CHECK(output.buffer().capacity() == 0);
+  CHECK(output.frames().capacity() > 0);
+  CHECK(&output.frames() == &output.buffer());
+}
+
 TEST_CASE("an output that holds nothing leaves nothing in the pool") {
   buffer_pool pool;
   pool.give_back([] {
