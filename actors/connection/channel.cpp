@@ -67,7 +67,7 @@ void amqp_channel::close() {
   if (!reply_to_.empty())
     context_.node.topology.send(define{
         context_.who(), reply_name{context_.vhost, std::exchange(reply_to_, {}), {}}, nullptr, {}});
-  if (!unwritten_.empty()) std::erase(context_.unwritten, this);
+  std::erase(context_.unwritten, this);  // also where the consumers have gone before
   unwritten_.clear();
   tags_.clear();
   for (auto& c : consumers_) {
