@@ -3,17 +3,11 @@
 #include <string>
 
 #include "storage/journal/crc32c.hpp"
+#include "storage/journal/numbers.hpp"
 
 namespace baton::journal {
 
 namespace {
-
-template <class Number>
-Number load(const std::uint8_t* at) noexcept {
-  Number number;
-  std::memcpy(&number, at, sizeof number);
-  return number;
-}
 
 /// Takes bytes off the front; once there are too few it has failed, and gives zeros.
 class reader {

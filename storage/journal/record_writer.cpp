@@ -1,10 +1,10 @@
 #include "storage/journal/record_writer.hpp"
 
-#include <cstring>
 #include <limits>
 
 #include "config/check.hpp"
 #include "storage/journal/crc32c.hpp"
+#include "storage/journal/numbers.hpp"
 
 namespace baton::journal {
 
@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t check_at = 4;
 constexpr std::size_t count_at = 12;
-
-template <class Number>
-void store(std::uint8_t* at, Number number) noexcept {
-  std::memcpy(at, &number, sizeof number);
-}
 
 }  // namespace
 
@@ -34,9 +29,7 @@ std::uint64_t encoded_records::size_of(std::size_t nth) const noexcept {
 void encoded_records::seal(std::size_t first, std::size_t last, std::uint32_t with) noexcept {
   for (auto nth = first; nth < last; ++nth) {
     auto* check = &bytes_[starts_[nth] + check_at];
-    std::uint32_t sum;
-    std::memcpy(&sum, check, sizeof sum);
-    store(check, sum ^ with);
+    store(check, load<std::uint32_t>(check) ^ with);
   }
 }
 

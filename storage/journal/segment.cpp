@@ -1,11 +1,11 @@
 #include "storage/journal/segment.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "storage/journal/crc32c.hpp"
+#include "storage/journal/numbers.hpp"
 
 namespace baton::journal {
 
@@ -21,18 +21,6 @@ constexpr std::size_t queue_at = 24;
 constexpr std::size_t number_at = 32;
 constexpr std::size_t previous_end_at = 36;
 constexpr std::size_t check_at = 60;
-
-template <class Number>
-void store(std::uint8_t* at, Number number) noexcept {
-  std::memcpy(at, &number, sizeof number);
-}
-
-template <class Number>
-Number load(const std::uint8_t* at) noexcept {
-  Number number;
-  std::memcpy(&number, at, sizeof number);
-  return number;
-}
 
 bool is_segment(byte_view file) noexcept {
   return file.size() >= segment_header_size && as_text(file).starts_with(magic);

@@ -7,6 +7,16 @@
 
 using namespace baton;
 
+namespace {
+
+amqp091::output_buffer used_buffer() {
+  amqp091::output_buffer made;
+  made.append(as_bytes("used"));
+  return made;
+}
+
+}  // namespace
+
 TEST_CASE(
     "an output gives its buffer to the pool when it is told to, and not when it is destroyed") {
   buffer_pool pool;
@@ -25,11 +35,7 @@ TEST_CASE(
 
 TEST_CASE("an output takes nothing from the pool before it has something to say") {
   buffer_pool pool;
-  pool.give_back([] {
-    amqp091::output_buffer made;
-    made.append(as_bytes("used"));
-    return made;
-  }());
+  pool.give_back(used_buffer());
   connection_output output{pool};
   // Connections are made on the loop that accepts them, and run on another one.
   CHECK(output.buffer().capacity() == 0);
@@ -39,11 +45,7 @@ TEST_CASE("an output takes nothing from the pool before it has something to say"
 
 TEST_CASE("an output that holds nothing leaves nothing in the pool") {
   buffer_pool pool;
-  pool.give_back([] {
-    amqp091::output_buffer made;
-    made.append(as_bytes("used"));
-    return made;
-  }());
+  pool.give_back(used_buffer());
   connection_output output{pool};
   output.reset();
   CHECK(pool.take().capacity() > 0);
