@@ -89,6 +89,15 @@ const std::vector<std::pair<std::string_view, placement>>& names_of() {
 }
 
 template <>
+const std::vector<std::pair<std::string_view, sync_policy>>& names_of() {
+  static const std::vector<std::pair<std::string_view, sync_policy>> names{
+      {"always", sync_policy::always},
+      {"interval", sync_policy::interval},
+      {"never", sync_policy::never}};
+  return names;
+}
+
+template <>
 const std::vector<std::pair<std::string_view, protocol>>& names_of() {
   static const std::vector<std::pair<std::string_view, protocol>> names{{"amqp", protocol::amqp}};
   return names;
@@ -136,6 +145,45 @@ const std::vector<key<node_settings>>& keys_of() {
        "`product` in the server's properties; some clients look for \"RabbitMQ\".", a_name()},
       {"strict_arguments", &s::strict_arguments,
        "Refuse arguments of declares that Baton does not know, in place of a warning."},
+  };
+  return keys;
+}
+
+template <>
+const std::vector<key<journal_settings>>& keys_of() {
+  using s = journal_settings;
+  static const std::vector<key<s>> keys{
+      {"sync", &s::sync,
+       "When a persistent message in a durable queue is confirmed: when it has been synced to the "
+       "disk, the same at intervals, or when it has been written, which survives the end of the "
+       "node but not of the machine."},
+      {"sync_interval", &s::sync_interval, "How long a confirm waits at most with \"interval\".",
+       within<milliseconds>(milliseconds{1}, seconds{60})},
+      {"segment_size", &s::segment_size,
+       "Size of the files that the journal is written to, one after the other.",
+       within(1_MiB, 2_GiB)},
+      {"reserved_segments", &s::reserved_segments,
+       "Files that are kept ready, so that consumers can empty a full disk.", within(1u, 1024u)},
+      {"max_unsynced", &s::max_unsynced,
+       "Bytes that may be written before they are synced, whatever the policies. They are kept in "
+       "memory until then.",
+       within(1_MiB, 1_GiB)},
+      {"compact_below", &s::compact_below,
+       "The oldest file is written anew where less of it is still needed.",
+       within(percent{1}, percent{95})},
+  };
+  return keys;
+}
+
+template <>
+const std::vector<key<sync_settings>>& keys_of() {
+  using s = sync_settings;
+  static const std::vector<key<s>> keys{
+      key<s>{"queues", &s::queues, "Names of queues; the first table that names a queue holds.",
+             a_pattern()}
+          .required(),
+      {"vhost", &s::vhost, "The virtual host that they are in.", a_name()},
+      {"sync", &s::sync, "In place of `journal.sync`."},
   };
   return keys;
 }
@@ -332,6 +380,7 @@ const std::vector<key<settings>>& keys_of() {
   using s = settings;
   static const std::vector<key<s>> keys{
       {"node", &s::node, "The node itself."},
+      {"journal", &s::journal, "How durable messages are kept on the disk."},
       {"limits", &s::limits, "What clients may use; nothing grows without a limit."},
       {"logging", &s::logging, "What the node says about itself."},
       {"listener", &s::listeners,
@@ -342,6 +391,7 @@ const std::vector<key<settings>>& keys_of() {
       {"exchange", &s::exchanges, "Declared when the node starts."},
       {"queue", &s::queues, "Declared when the node starts."},
       {"binding", &s::bindings, "Made when the node starts, of what is declared here."},
+      {"sync", &s::syncs, "Queues whose messages are synced otherwise than `journal.sync` says."},
   };
   return keys;
 }

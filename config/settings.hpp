@@ -41,6 +41,30 @@ struct node_settings {
   bool strict_arguments = false;  ///< refuse unknown arguments of declares (else: keep and warn)
 };
 
+/// When a persistent message in a durable queue counts as safe, and is confirmed.
+enum class sync_policy : std::uint8_t {
+  always,    ///< when a sync has put it on the disk
+  interval,  ///< the same, but syncs come in an interval
+  never,     ///< when it has been written: it survives the node's end, not the machine's
+};
+
+struct journal_settings {
+  sync_policy sync = sync_policy::always;
+  std::chrono::milliseconds sync_interval{100};
+  byte_count segment_size = 64_MiB;
+  std::uint32_t reserved_segments = 2;  ///< files kept aside, so that a full disk can be emptied
+  byte_count max_unsynced = 32_MiB;     ///< written beyond the last sync, whatever the policies
+  percent compact_below{25};            ///< a segment of which less is needed is written anew
+};
+
+/// Queues whose policy is another than `journal.sync`.
+struct sync_settings {
+  std::string vhost = default_vhost;
+  std::string queues;  ///< regular expression, searched for in the queue's name
+  sync_policy sync = sync_policy::always;
+  place where;
+};
+
 enum class protocol {
   amqp,
 };
@@ -162,6 +186,7 @@ struct binding_settings {
 
 struct settings {
   node_settings node;
+  journal_settings journal;
   limit_settings limits;
   logging_settings logging;
   std::vector<listener_settings> listeners;
@@ -170,6 +195,7 @@ struct settings {
   std::vector<exchange_settings> exchanges;
   std::vector<queue_settings> queues;
   std::vector<binding_settings> bindings;
+  std::vector<sync_settings> syncs;  ///< the first that names a queue holds
 };
 
 /// A node without a configuration: a listener on 127.0.0.1:5672, and the user guest, password
