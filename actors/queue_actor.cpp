@@ -76,9 +76,9 @@ void queue_actor::handle(publish& request) {
                                  std::move(sequences));
   }
   if (core_.held_bytes() >= allowance_.bytes(memory_account::total()))
-    debts_.push_back(std::move(request.done).release_owing(credit_state::withheld));
+    debts_.push_back(request.done.owe(credit_state::withheld));
   else if (consumers_catch_up())
-    paced_.push_back(std::move(request.done).release_owing(credit_state::paced));
+    paced_.push_back(request.done.owe(credit_state::paced));
   // Behind a long row of publishes consumers would wait for all of them.
   if (undispatched_ >= dispatch_at)
     dispatch();

@@ -21,6 +21,7 @@ struct receipt_run {
 /// What became of the credit that a run had cost.
 enum class credit_state : std::uint8_t {
   returned,  ///< it is there again
+  apart,     ///< it has a notice of its own: messages are taken over before they are stored
   paced,     ///< a queue keeps it back for a moment, until its consumers' sockets have caught up
   withheld,  ///< a queue at its share of memory keeps it back
 };
@@ -28,8 +29,9 @@ enum class credit_state : std::uint8_t {
 /// The publisher's side of its receipts. Called on whichever thread lets go last.
 class receipt_owner {
 public:
-  /// Every queue has taken over what was published in `run`. Unless the credit has come back with
-  /// it, `credit_paid` follows, with the same `credit`.
+  /// Every queue has taken over what was published in `run`, and what is to be stored is stored.
+  /// Unless the credit has come back with it, `credit_paid` follows with the same `credit`; if that
+  /// is `apart`, or messages were stored, it may also have come before.
   virtual void completed(receipt_run run, credit_state credit) noexcept = 0;
   virtual void credit_paid(std::uint64_t bytes, credit_state credit) noexcept = 0;
   /// A queue has refused some; arrives ahead of the `completed` that covers them.
@@ -45,12 +47,57 @@ public:
 namespace detail {
 
 struct receipt_state {
-  std::atomic<std::uint32_t> holders;
+  receipt_state(std::shared_ptr<receipt_owner> to, receipt_run of)
+      : owner{std::move(to)}, run{of} {}
+
+  // Each holder counts as one that has not stored its messages (low half), and, until it has taken
+  // them over, as one that owes the credit (high half).
+  static constexpr std::uint64_t unstored = 1;
+  static constexpr std::uint64_t untaken = std::uint64_t{1} << 32;
+
+  std::atomic<std::uint64_t> holders{unstored + untaken};
   // Queues that keep credit back, and one more for all holders together.
-  std::atomic<std::uint32_t> creditors;
+  std::atomic<std::uint32_t> creditors{1};
+  // Where completion and credit part: the later one frees this.
+  std::atomic<std::uint32_t> notices{2};
   std::atomic<credit_state> credit{credit_state::returned};
   std::shared_ptr<receipt_owner> owner;
   receipt_run run;
+
+  void drop(std::uint64_t what) noexcept {
+    const auto left = holders.fetch_sub(what, std::memory_order_acq_rel) - what;
+    const bool stored = left % untaken == 0;
+    const bool taken = what >= untaken && left < untaken;
+    if (stored && taken && creditors.load(std::memory_order_acquire) == 1) {
+      owner->completed(run, credit_state::returned);
+      delete this;
+      return;
+    }
+    if (!stored) {
+      if (taken) drop_creditor();
+      return;
+    }
+    // Told before the creditors' count falls: a debt paid at the same time must come second.
+    owner->completed(run, credit.load(std::memory_order_relaxed));
+    if (taken) drop_creditor();
+    drop_notice();
+  }
+  void drop_creditor() noexcept {
+    if (creditors.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    owner->credit_paid(run.bytes, credit.load(std::memory_order_relaxed));
+    drop_notice();
+  }
+  /// The strongest of all reasons holds.
+  void keep_credit_apart(credit_state why) noexcept {
+    auto now = credit.load(std::memory_order_relaxed);
+    while (now < why && !credit.compare_exchange_weak(now, why, std::memory_order_relaxed)) {
+    }
+  }
+
+private:
+  void drop_notice() noexcept {
+    if (notices.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
 };
 
 }  // namespace detail
@@ -64,9 +111,7 @@ public:
     return *this;
   }
   ~credit_debt() {
-    if (state_ == nullptr || state_->creditors.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    state_->owner->credit_paid(state_->run.bytes, state_->credit.load(std::memory_order_relaxed));
-    delete state_;
+    if (state_ != nullptr) state_->drop_creditor();
   }
 
 private:
@@ -76,9 +121,31 @@ private:
   detail::receipt_state* state_;
 };
 
+/// What is left of a receipt once its messages were taken over: the credit goes back, the run is
+/// complete only when they are stored. Letting go says that they are.
+class storing_receipt {
+public:
+  storing_receipt(storing_receipt&& other) noexcept
+      : state_{std::exchange(other.state_, nullptr)} {}
+  storing_receipt& operator=(storing_receipt&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~storing_receipt() {
+    if (state_ != nullptr) state_->drop(detail::receipt_state::unstored);
+  }
+
+private:
+  friend class receipt;
+  explicit storing_receipt(detail::receipt_state* state) noexcept : state_{state} {}
+
+  detail::receipt_state* state_;
+};
+
 /// One holder of the counted completion of a published run. Each batch that carries a part of the
 /// run holds one, from the publisher to the queue, which lets go when it has taken the messages
-/// over (or has sent word that it refuses some). The last one to go completes the run, also when a
+/// over (or has sent word that it refuses some); what is to be stored goes on as a
+/// `storing_receipt`. The last one to go completes the run, also when a
 /// batch was destroyed on the way because its queue had just died: no publisher waits for ever.
 class receipt {
 public:
@@ -94,15 +161,14 @@ public:
 
   /// The first holder; `owner` is kept until the run is complete and its credit paid.
   static receipt open(std::shared_ptr<receipt_owner> owner, receipt_run run) {
-    return receipt{
-        new detail::receipt_state{{1}, {1}, {credit_state::returned}, std::move(owner), run}};
+    return receipt{new detail::receipt_state{std::move(owner), run}};
   }
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   /// A second holder.
   receipt share() const noexcept {
-    state_->holders.fetch_add(1, std::memory_order_relaxed);
+    state_->holders.fetch_add(both, std::memory_order_relaxed);
     return receipt{state_};
   }
 
@@ -117,31 +183,28 @@ public:
   std::uint32_t incarnation() const noexcept { return state_->run.incarnation; }
   bool same_run(const receipt& other) const noexcept { return state_ == other.state_; }
 
-  /// Lets go of the messages, but keeps the publisher's credit back until the debt is let go too.
-  /// `why`: paced or withheld.
-  credit_debt release_owing(credit_state why) && noexcept {
+  /// Keeps the publisher's credit back until the debt is let go too. `why`: paced or withheld.
+  credit_debt owe(credit_state why) const noexcept {
     state_->creditors.fetch_add(1, std::memory_order_relaxed);
-    if (state_->credit.load(std::memory_order_relaxed) != credit_state::withheld)
-      state_->credit.store(why, std::memory_order_relaxed);
-    credit_debt debt{state_};
-    release();
-    return debt;
+    state_->keep_credit_apart(why);
+    return credit_debt{state_};
+  }
+
+  /// The messages were taken over, but are not stored yet.
+  storing_receipt taken_over() && noexcept {
+    state_->keep_credit_apart(credit_state::apart);
+    state_->drop(detail::receipt_state::untaken);
+    return storing_receipt{std::exchange(state_, nullptr)};
   }
 
   void release() noexcept {
-    auto* s = std::exchange(state_, nullptr);
-    if (s == nullptr || s->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    // Told before the creditors' count falls: a debt paid at the same time must come second.
-    if (s->creditors.load(std::memory_order_acquire) == 1) {
-      s->owner->completed(s->run, credit_state::returned);
-      delete s;
-      return;
-    }
-    s->owner->completed(s->run, s->credit.load(std::memory_order_relaxed));
-    credit_debt{s};
+    if (state_ != nullptr) std::exchange(state_, nullptr)->drop(both);
   }
 
 private:
+  static constexpr std::uint64_t both =
+      detail::receipt_state::unstored + detail::receipt_state::untaken;
+
   explicit receipt(detail::receipt_state* s) noexcept : state_{s} {}
 
   detail::receipt_state* state_ = nullptr;

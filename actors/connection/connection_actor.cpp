@@ -129,7 +129,7 @@ void connection_actor::look_at_credit() {
   const bool spent = context_.in_flight >= limits.publish_credit.value;
   // Out of credit for a moment, and nothing but publishes to come: whoever only publishes is best
   // left in the kernel's buffers.
-  const bool breather = spent && !waiting_for_memory_ && runs_withheld_ == 0 &&
+  const bool breather = spent && !waiting_for_memory_ && runs_withheld_ <= 0 &&
                         context_.consumers.empty() && !has_unsettled() &&
                         machine_.reserve_used() == 0;
   const bool hold = waiting_for_memory_ || (spent && !breather) || admission_.is_armed();

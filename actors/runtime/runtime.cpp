@@ -72,9 +72,9 @@ struct runtime::actors {
 
 runtime::runtime(std::size_t loops, bool has_threads, const clock& time,
                  const loop_scheduler::make_loop& make)
-    : time_{time}, actors_{std::make_unique<actors>(loops, has_threads, make)} {
+    : time_{time}, actors_{std::make_unique<actors>(loops + blocking_loops, has_threads, make)} {
   for (const auto& one : actors_->scheduler->loops()) {
-    loops_.push_back(one.get());
+    (loops_.size() < loops ? loops_ : blocking_).push_back(one.get());
     const timer_ref timer = spawn<timer_actor>(*one);
     one->set_timer(static_cast<timer_actor*>(timer.actor()));
   }
@@ -86,6 +86,7 @@ caf::actor_system& runtime::system() noexcept { return actors_->system; }
 
 void runtime::stop() {
   loops_.clear();
+  blocking_.clear();
   actors_.reset();
 }
 

@@ -14,6 +14,9 @@ namespace baton {
 
 /// A number of loops, each with its timer, in one actor system. `threaded_runtime` runs them on
 /// threads, `simulated_runtime` one step at a time from a seed; actors cannot tell.
+///
+/// Besides those that share the work there are loops for one actor each, which may block them: the
+/// one that writes the journal, and the one that reads it.
 class runtime {
 public:
   runtime(const runtime&) = delete;
@@ -23,6 +26,8 @@ public:
   caf::actor_system& system() noexcept;
   std::size_t size() const noexcept { return loops_.size(); }
   loop& at(std::size_t index) noexcept { return *loops_[index]; }
+  loop& writing() noexcept { return *blocking_[0]; }
+  loop& reading() noexcept { return *blocking_[1]; }
   const clock& time() const noexcept { return time_; }
 
   /// Waits until `whom` has ended; at once for an empty handle. Not on a loop, not in a simulation.
@@ -33,6 +38,15 @@ public:
   void stop();
 
 protected:
+  static constexpr std::size_t blocking_loops = 2;
+
+  /// All loops, the blocking ones last.
+  template <class Visit>
+  void for_each_loop(Visit&& visit) {
+    for (auto* one : loops_) visit(*one);
+    for (auto* one : blocking_) visit(*one);
+  }
+
   runtime(std::size_t loops, bool has_threads, const clock& time,
           const loop_scheduler::make_loop& make);
 
@@ -42,6 +56,7 @@ private:
   const clock& time_;
   std::unique_ptr<actors> actors_;
   std::vector<loop*> loops_;
+  std::vector<loop*> blocking_;
 };
 
 /// Loops on threads of their own, on the machine's sockets and clock.

@@ -36,13 +36,12 @@ bool simulated_runtime::step() {
   if (dice.once_in(steps_between_ticks))
     hand_clock.advance(std::chrono::nanoseconds{dice.below(longest_tick_ns)});
   std::vector<choice> choices;
-  for (std::size_t i = 0; i < size(); ++i) {
-    loop& one = at(i);
+  for_each_loop([&](loop& one) {
     if (one.ready_tasks() > 0) choices.push_back({kind::task, &one});
     if (one.has_deferred()) choices.push_back({kind::flush, &one});
     if (sockets_of(one).has_due()) choices.push_back({kind::socket, &one});
     if (is_due(one, now())) choices.push_back({kind::alarm, &one});
-  }
+  });
   if (simulated_world::outside->has_due()) choices.push_back({kind::client, nullptr});
   if (network.can_progress()) choices.push_back({kind::bytes, nullptr});
   if (choices.empty()) return false;
@@ -101,7 +100,7 @@ bool simulated_runtime::advance(std::chrono::nanoseconds by, std::size_t max_ste
 
 steady_time simulated_runtime::next_alarm() {
   steady_time next = loop::never;
-  for (std::size_t i = 0; i < size(); ++i) next = std::min(next, at(i).alarm());
+  for_each_loop([&](loop& one) { next = std::min(next, one.alarm()); });
   return next;
 }
 

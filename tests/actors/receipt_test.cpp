@@ -10,12 +10,14 @@ namespace {
 struct recorder : receipt_owner {
   int completions = 0;
   bool credit_came_along = false;
+  credit_state credit = credit_state::returned;
   std::uint64_t paid = 0;
   receipt_run last;
 
-  void completed(receipt_run run, credit_state credit) noexcept override {
+  void completed(receipt_run run, credit_state how) noexcept override {
     ++completions;
-    credit_came_along = credit == credit_state::returned;
+    credit = how;
+    credit_came_along = how == credit_state::returned;
     last = run;
   }
   void credit_paid(std::uint64_t bytes, credit_state) noexcept override { paid += bytes; }
@@ -49,8 +51,10 @@ TEST_CASE("a debt delays the credit, not the completion") {
   auto owner = std::make_shared<recorder>();
   auto first = receipt::open(owner, {1, 1, 1, 1, 700});
   auto second = first.share();
-  std::optional debt{std::move(first).release_owing(credit_state::withheld)};
-  std::optional other{std::move(second).release_owing(credit_state::withheld)};
+  std::optional debt{first.owe(credit_state::withheld)};
+  first.release();
+  std::optional other{second.owe(credit_state::withheld)};
+  second.release();
   CHECK(owner->completions == 1);
   CHECK_FALSE(owner->credit_came_along);
   other.reset();
@@ -63,7 +67,8 @@ TEST_CASE("a debt that is paid before the run is complete leaves the credit to t
   auto owner = std::make_shared<recorder>();
   auto first = receipt::open(owner, {1, 1, 1, 1, 700});
   auto second = first.share();
-  { auto debt = std::move(first).release_owing(credit_state::withheld); }
+  { auto debt = first.owe(credit_state::withheld); }
+  first.release();
   CHECK(owner->completions == 0);
   second.release();
   CHECK(owner->completions == 1);
@@ -74,8 +79,55 @@ TEST_CASE("a debt that is paid before the run is complete leaves the credit to t
 TEST_CASE("the owner of a receipt lives until its credit is paid") {
   auto owner = std::make_shared<recorder>();
   std::weak_ptr<recorder> watched = owner;
-  std::optional debt{receipt::open(std::move(owner), {}).release_owing(credit_state::withheld)};
+  auto only = receipt::open(std::move(owner), {});
+  std::optional debt{only.owe(credit_state::withheld)};
+  only.release();
   CHECK_FALSE(watched.expired());
   debt.reset();
   CHECK(watched.expired());
+}
+
+TEST_CASE("messages that are taken over give their credit back before they are stored") {
+  auto owner = std::make_shared<recorder>();
+  auto first = receipt::open(owner, {1, 1, 1, 1, 700});
+  auto second = first.share();
+  first.release();
+  std::optional storing{std::move(second).taken_over()};
+  CHECK(owner->paid == 700);
+  CHECK(owner->completions == 0);
+  storing.reset();
+  CHECK(owner->completions == 1);
+  CHECK_FALSE(owner->credit_came_along);
+  CHECK(owner->paid == 700);
+}
+
+TEST_CASE("a holder that takes over last pays for those that are stored already") {
+  auto owner = std::make_shared<recorder>();
+  auto first = receipt::open(owner, {1, 1, 1, 1, 700});
+  auto second = first.share();
+  { auto storing = std::move(first).taken_over(); }
+  CHECK(owner->paid == 0);
+  CHECK(owner->completions == 0);
+  second.release();
+  CHECK(owner->completions == 1);
+  CHECK(owner->paid + (owner->credit_came_along ? 700 : 0) == 700);
+}
+
+TEST_CASE("a debt for messages that are being stored is told as what it is, whichever ends first") {
+  for (const bool debt_first : {true, false}) {
+    auto owner = std::make_shared<recorder>();
+    std::weak_ptr<recorder> watched = owner;
+    auto only = receipt::open(owner, {1, 1, 1, 1, 700});
+    std::optional debt{only.owe(credit_state::withheld)};
+    std::optional storing{std::move(only).taken_over()};
+    CHECK(owner->paid == 0);
+    if (debt_first) debt.reset();
+    storing.reset();
+    CHECK(owner->completions == 1);
+    CHECK(owner->credit == credit_state::withheld);
+    debt.reset();
+    CHECK(owner->paid == 700);
+    owner.reset();
+    CHECK(watched.expired());
+  }
 }
