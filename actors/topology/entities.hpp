@@ -11,6 +11,7 @@
 #include "actors/topology/shared.hpp"
 #include "config/field_value.hpp"
 #include "config/ids.hpp"
+#include "config/settings.hpp"
 
 namespace baton {
 
@@ -42,8 +43,14 @@ struct queue_entry {
   queue_arguments arguments;           ///< what they mean
   std::shared_ptr<queue_target> target;
   bool direct_reply = false;  ///< no queue: a name that the consumer of direct replies goes by
+  sync_policy sync = sync_policy::always;  ///< of what it stores, by the configuration of the day
 
   bool survives_restart() const noexcept { return durable && !owner; }
+  /// Whether a message in it goes to the journal and is confirmed from there. Those who declare
+  /// quorum queues and streams rely on it whatever the delivery mode.
+  bool stores(bool persistent) const noexcept {
+    return survives_restart() && (persistent || arguments.type != queue_type::classic);
+  }
 };
 
 enum class exchange_type : std::uint8_t { direct, fanout, topic, headers };

@@ -74,6 +74,7 @@ std::optional<refusal> check_equivalence(const queue_entry& present, const queue
   for (std::string_view name : known_queue_arguments()) {
     if (name == "x-queue-type" && is_classic(present.declared) && is_classic(asked.arguments))
       continue;
+    if (name == "x-queue-mode") continue;  // says nothing: every queue goes to disk when it is deep
     if (auto different = compare_argument(present.declared, asked.arguments, name, resource))
       return different;
   }

@@ -38,8 +38,9 @@ std::optional<refusal> check_exclusive_access(const queue_entry& queue,
 
 /// Whether declaring it once more means the same queue; else the first difference, in this order:
 /// owner (405), durable, auto_delete, then the known arguments (406). Integers are equal by value
-/// whatever their width, and no x-queue-type is the same as "classic"; durable is not looked at
-/// where both are exclusive. `owner`: the asking connection, if it asks for an exclusive queue.
+/// whatever their width, and no x-queue-type is the same as "classic"; x-queue-mode is not
+/// compared, and durable is not where both are exclusive. `owner`: the asking connection, if it
+/// asks for an exclusive queue.
 std::optional<refusal> check_equivalence(const queue_entry& present, const queue_declaration& asked,
                                          std::optional<connection_id> owner);
 

@@ -28,11 +28,12 @@ constexpr predeclared predeclared_exchanges[] = {
 }  // namespace
 
 topology_core::topology_core(topology_publication& publication, topology_limits limits,
-                             bool strict_arguments, random_bytes random)
+                             bool strict_arguments, random_bytes random, sync_rules sync)
     : publication_{publication},
       limits_{limits},
       strict_arguments_{strict_arguments},
-      random_{std::move(random)} {
+      random_{std::move(random)},
+      sync_{std::move(sync)} {
   state_.version = publication_.version();
 }
 

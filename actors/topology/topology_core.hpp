@@ -20,6 +20,7 @@
 #include "actors/topology/publication.hpp"
 #include "actors/topology/refusal.hpp"
 #include "actors/topology/snapshot.hpp"
+#include "actors/topology/sync_rules.hpp"
 #include "config/result.hpp"
 
 namespace baton {
@@ -89,7 +90,7 @@ public:
   using make_target = std::function<std::shared_ptr<queue_target>(const queue_entry&)>;
 
   topology_core(topology_publication& publication, topology_limits limits, bool strict_arguments,
-                random_bytes random);
+                random_bytes random, sync_rules sync = {});
   topology_core(const topology_core&) = delete;
   topology_core& operator=(const topology_core&) = delete;
 
@@ -184,6 +185,7 @@ private:
   topology_limits limits_;
   bool strict_arguments_;
   random_bytes random_;
+  sync_rules sync_;
 
   topology_snapshot state_;
   bool changed_ = false;

@@ -109,6 +109,7 @@ result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
                    std::move(asked.arguments),
                    *std::move(arguments),
                    nullptr};
+  if (made.survives_restart()) made.sync = sync_.of(made.vhost_name, made.name);
   made.target = make(made);
   const auto entry = shared<queue_entry>::make(std::move(made));
   books_.at(asked.vhost).queue_names.emplace(entry->id, entry->name);

@@ -102,6 +102,21 @@ TEST_CASE("quorum queues and streams are durable, shared and stay") {
   }
 }
 
+TEST_CASE("the mode of a queue is accepted and not compared, its type is compared") {
+  fixture t;
+  t.queue("c", {{"x-queue-mode", text("lazy")}, {"x-queue-type", text("classic")}});
+  REQUIRE(t.try_queue("c")->status == queue_status::existing);
+  REQUIRE(t.try_queue("c", {{"x-queue-mode", text("default")}})->status == queue_status::existing);
+  t.queue("k", {{"x-queue-type", text("quorum")}});
+  REQUIRE(t.try_queue("k", {{"x-queue-type", text("quorum")}, {"x-queue-mode", text("lazy")}})
+              ->status == queue_status::existing);
+  REQUIRE(refused(t.try_queue("k")) ==
+          refusal{406,
+                  "inequivalent arg 'x-queue-type' for queue 'k' in vhost '/': received none but "
+                  "current is the value 'quorum' of type 'longstr'"});
+  REQUIRE(refused(t.try_queue("c", {{"x-queue-type", text("stream")}})).code == 406);
+}
+
 TEST_CASE("an unknown argument is kept, and warned about once with its nearest neighbour") {
   fixture t;
   const auto first = t.try_queue("q", {{"x-mesage-ttl", number(1)}, {"mine", number(2)}});
