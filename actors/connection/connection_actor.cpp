@@ -1,5 +1,6 @@
 #include "actors/connection/connection_actor.hpp"
 
+#include "actors/connection/parting_actor.hpp"
 #include "actors/receipt_mail.hpp"
 #include "actors/support/log.hpp"
 
@@ -19,10 +20,6 @@ constexpr std::uint64_t trickle_growth = 16;
 // they have looked at our last frame, or still write, and take it for a failure. One that does not
 // is waited for so long. When we asked, it waits for us, and we close at once.
 constexpr std::chrono::seconds parting_timeout{1};
-
-// How long we read, to no effect, from a client that we cannot follow, so that it sees what we said
-// last; or from one that broke the hand-shake and is told nothing. As long as RabbitMQ.
-constexpr std::chrono::seconds lingering_timeout{3};
 
 }  // namespace
 
@@ -52,7 +49,10 @@ void connection_actor::on_start() {
 }
 
 void connection_actor::on_failure(const std::string& why) {
-  log::error("connection failed", title() + " is dropped: " + why);
+  log::error("connection failed", title() + " is closed: " + why);
+  if (has_ended() || socket_ == nullptr) return;
+  machine_.fail_internally();
+  baton::spawn<parting_actor>(home(), std::move(socket_), std::move(output_));
 }
 
 void connection_actor::on_exit() {
@@ -245,7 +245,7 @@ void connection_actor::look_at_ending() {
       deadline_.arm(limits.close_timeout);
       break;
     case amqp091::ending::lingering:
-      deadline_.arm(lingering_timeout);
+      deadline_.arm(parting_actor::lingering_timeout);
       break;
     case amqp091::ending::over:
       if (before == amqp091::ending::awaiting_close_ok) return quit();

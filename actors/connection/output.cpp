@@ -4,6 +4,17 @@
 
 namespace baton {
 
+connection_output::connection_output(connection_output&& other) noexcept
+    : pool_{other.pool_},
+      buffer_{std::exchange(other.buffer_, {})},
+      splices_{std::exchange(other.splices_, {})},
+      kept_{std::exchange(other.kept_, {})},
+      spliced_bytes_{std::exchange(other.spliced_bytes_, 0)},
+      splices_counted_{std::exchange(other.splices_counted_, 0)},
+      written_{std::exchange(other.written_, 0)},
+      written_before_{other.written_before_},
+      accounted_{std::exchange(other.accounted_, 0)} {}
+
 connection_output::~connection_output() { memory_account::of_this_thread().freed(accounted_); }
 
 connection_output::pieces_of::pieces_of(const message& content)

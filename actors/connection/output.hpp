@@ -37,8 +37,9 @@ private:
 class connection_output {
 public:
   explicit connection_output(buffer_pool& pool) : pool_{pool} {}
-  connection_output(const connection_output&) = delete;
-  connection_output& operator=(const connection_output&) = delete;
+  /// Leaves nothing to be written behind; only on the loop's thread.
+  connection_output(connection_output&& other) noexcept;
+  connection_output& operator=(connection_output&&) = delete;
   /// On any thread: whoever holds a connection last may be anywhere. So it leaves the pool alone.
   ~connection_output();
   /// Forgets what has not been written, and gives the buffer back to the pool.

@@ -67,8 +67,7 @@ std::string reply_text(const protocol_error& error) {
   constexpr std::size_t limit = 255;
   constexpr std::string_view cut_mark = "...";
   std::string text{code_name(error.code)};
-  text += " - ";
-  text += error.text;
+  if (!error.text.empty()) text.append(" - ").append(error.text);
   if (!is_utf8(text))
     for (char& c : text)
       if (static_cast<std::uint8_t>(c) >= 0x80) c = '?';

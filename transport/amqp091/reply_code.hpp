@@ -57,8 +57,8 @@ protocol_error error_in(reply_code code, std::string text) {
   return {code, std::move(text), Method::class_id, Method::method_id};
 }
 
-/// `CODE_NAME - explanation` as it goes into a close: at most 255 bytes ("..." ends a longer one),
-/// and always valid UTF-8 whatever names a client sent.
+/// `CODE_NAME - explanation`, or `CODE_NAME` alone, as it goes into a close: at most 255 bytes
+/// ("..." ends a longer one), and always valid UTF-8 whatever names a client sent.
 std::string reply_text(const protocol_error& error);
 
 }  // namespace baton::amqp091

@@ -94,6 +94,13 @@ void server_connection::close_connection(const protocol_error& error) {
   go_on();  // what is kept for an answer that will not come
 }
 
+/// May be called in the midst of anything, so it looks at no channel.
+void server_connection::fail_internally() {
+  if (phase_ > phase::authenticating && phase_ < phase::closing)
+    encode_close<methods::connection_close>(out_, 0, {reply_code::internal_error, {}, 0, 0});
+  if (phase_ < phase::lingering) phase_ = phase::lingering;
+}
+
 void server_connection::fail_channel(channel_number channel, const protocol_error& error) {
   close_channel(channel, error);
   handler_.channel_failed(channel, error);

@@ -85,6 +85,8 @@ public:
   void raise(channel_number channel, const protocol_error& error);
   void close_channel(channel_number channel, const protocol_error& error);
   void close_connection(const protocol_error& error);
+  /// The owner has failed: 541 for a client that has logged in. Nothing is to be fed afterwards.
+  void fail_internally();
 
   // ---- back-pressure
 

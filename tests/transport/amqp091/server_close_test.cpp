@@ -172,6 +172,43 @@ TEST_CASE("of a pipelined batch with an error what stands before it took effect,
   CHECK(server.calls() == "1 confirm.select 0\nfailed 504 20,10 second 'channel.open' seen");
 }
 
+TEST_CASE("a server that fails tells a client that has logged in, unless it has closed already",
+          "[amqp091]") {
+  server_fixture server;
+  std::string told;
+  SECTION("before the login is done") { server.feed(protocol_header); }
+  SECTION("while the login is checked") {
+    server.handler.answers = false;
+    server.feed(protocol_header);
+    server.feed(server_fixture::start_ok());
+  }
+  SECTION("between login and open") {
+    server.feed(protocol_header);
+    server.feed(server_fixture::start_ok());
+    told = "0 connection.close 541 0,0 INTERNAL_ERROR";
+  }
+  SECTION("while it is running") {
+    server.run();
+    told = "0 connection.close 541 0,0 INTERNAL_ERROR";
+  }
+  SECTION("before it has answered the client's close") {
+    server.run();
+    server.handler.answers = false;
+    server.feed(frames{}.method(0, methods::connection_close{.reply_code = 200}));
+    told = "0 connection.close 541 0,0 INTERNAL_ERROR";
+  }
+  SECTION("behind its own close") {
+    server.run();
+    server.machine.close_connection({reply_code::connection_forced, "enough", 0, 0});
+  }
+  server.answers();
+  server.machine.fail_internally();
+  CHECK(server.answers() == told);
+  server.machine.send(1, methods::basic_ack{1, false});
+  CHECK(server.answers().empty());
+  CHECK(server.machine.ending() == ending::lingering);
+}
+
 TEST_CASE("an error is raised where its code belongs", "[amqp091]") {
   server_fixture server;
   server.run();
