@@ -35,6 +35,7 @@ public:
         state_.dead.push_back(segments_[i].name);
       }
     }
+    if (state_.records == 0 && state_.torn.empty() && state_.damage.empty()) state_.closed = true;
     return std::move(state_);
   }
 
@@ -91,22 +92,23 @@ private:
   // -- one segment after the other
 
   result<void> read_segment(std::size_t i) {
-    if (auto loaded = load(segments_[i]); !loaded) return loaded;
     const auto& which = segments_[i];
+    auto opened = files_.open(which.path, open_mode::read);
+    if (!opened) return failed(opened.reason());
+    state_.closed = false;  // it was not the end, if this one follows
     const bool is_last = i + 1 == segments_.size();
     const auto end = is_last ? std::nullopt : end_by(segments_[i + 1], which);
-    segment_scan scan{end ? byte_view{bytes_}.first(std::min<std::size_t>(*end, bytes_.size()))
-                          : byte_view{bytes_},
-                      which.header};
+    segment_scan scan{**opened, which.header, segment_header_size, end.value_or(UINT64_MAX)};
     for (;;) {
       while (auto found = scan.next()) give(which, *found);
+      if (scan.error()) return failed(*scan.error());
       const place stopped{which.header.number, scan.offset()};
       state_.end = stopped;
-      if (end ? stopped.offset >= *end : !is_last || was_closed_) return {};
+      if (end ? stopped.offset >= *end : !is_last || state_.closed) return {};
       // Something is missing, unless this is the end of all. Was it durable once?
       bool more_follows = !is_last;
       if (stopped >= state_.synced_to) {
-        auto more = look_ahead(i, scan);
+        auto more = look_ahead(i, **opened, stopped.offset, end);
         if (!more) return failure{more.reason()};
         more_follows = more_follows || *more;
       }
@@ -117,6 +119,7 @@ private:
         return {};
       }
       const bool goes_on = scan.skip_damage();
+      if (scan.error()) return failed(*scan.error());
       const auto to = goes_on ? scan.offset() : end.value_or(scan.offset());
       state_.damage.push_back(which.path + ": bytes " + std::to_string(stopped.offset) + " to " +
                               std::to_string(to) + " are damaged");
@@ -131,33 +134,25 @@ private:
     return end.offset;
   }
 
-  result<void> load(const segment_file& which) {
-    auto opened = files_.open(which.path, open_mode::read);
-    if (!opened) return failed(opened.reason());
-    const auto size = (*opened)->size();
-    if (!size) return failed(size.reason());
-    bytes_.resize(*size);
-    const auto got = (*opened)->read(0, bytes_);
-    if (!got) return failed(got.reason());
-    bytes_.resize(*got);
-    return {};
-  }
-
   /// Takes in what groups behind a gap say of `synced_to`. Gives whether there are any records.
-  result<bool> look_ahead(std::size_t i, segment_scan scan) {
-    bool any = scan.skip_damage();
-    if (any) note_groups(scan);
-    auto kept = std::move(bytes_);
+  result<bool> look_ahead(std::size_t i, file& here, std::uint32_t from,
+                          std::optional<std::uint32_t> end) {
+    segment_scan rest{here, segments_[i].header, from, end.value_or(UINT64_MAX)};
+    bool any = rest.skip_damage();
+    if (any) note_groups(rest);
+    if (rest.error()) return failed(*rest.error());
     for (auto next = i + 1; next < segments_.size(); ++next) {
-      if (auto loaded = load(segments_[next]); !loaded) return failure{loaded.reason()};
-      note_groups(segment_scan{bytes_, segments_[next].header});
+      auto opened = files_.open(segments_[next].path, open_mode::read);
+      if (!opened) return failed(opened.reason());
+      segment_scan scan{**opened, segments_[next].header};
+      note_groups(scan);
+      if (scan.error()) return failed(*scan.error());
       any = true;
     }
-    bytes_ = std::move(kept);
     return any;
   }
 
-  void note_groups(segment_scan scan) {
+  void note_groups(segment_scan& scan) {
     do {
       while (auto found = scan.next())
         if (auto r = decode(found->frame))
@@ -175,10 +170,10 @@ private:
                               decoded.reason().text);
       return;
     }
-    was_closed_ = false;
+    state_.closed = false;
     if (const auto* g = std::get_if<group>(&*decoded)) {
       note(*g);
-      was_closed_ = g->closes;
+      state_.closed = g->closes;
     }
     ++state_.records;
     state_.bytes += padded(found.frame.size());
@@ -189,9 +184,7 @@ private:
   const std::string& folder_;
   const std::function<void(place, byte_view, const record&)>& use_;
   std::vector<segment_file> segments_;
-  std::vector<std::uint8_t> bytes_;  // of the segment that is being read
-  bool was_closed_ = false;          // the last record says that the log was closed in order
-  bool cut_ = false;                 // the log has ended; other segments are no part of it
+  bool cut_ = false;  // the log has ended; other segments are no part of it
   log_state state_;
 };
 

@@ -20,6 +20,8 @@ struct log_state {
   std::vector<std::string> dead;    ///< segments that are no part of the log
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
+  /// In order: whatever was done before is in it. So too if it has no records.
+  bool closed = false;
 
   /// What is missing though it was once durable: which file, from where to where.
   std::vector<std::string> damage;
@@ -29,7 +31,7 @@ struct log_state {
 };
 
 /// Reads a log from its beginning to its end, as a start after any kind of stop has to. Changes
-/// nothing.
+/// nothing, and holds no more of it in memory than a block or the largest record.
 ///
 /// `use` is given each record with its place, in order; views are valid during the call. Records
 /// that are damaged are left out, and all else is given. The log ends at the first record that is

@@ -156,10 +156,10 @@ result<byte_view, frame_problem> read_frame(byte_view from, std::uint32_t seal) 
   return from.first(size);
 }
 
-bool looks_like_record(byte_view from) noexcept {
-  if (from.size() < record_header_size) return false;
-  const auto h = read_header(from);
-  if (h.size < record_header_size || h.size > from.size()) return false;
+bool looks_like_record(byte_view front, std::uint64_t room) noexcept {
+  if (front.size() < record_header_size) return false;
+  const auto h = read_header(front);
+  if (h.size < record_header_size || h.size > room) return false;
   const auto kind = static_cast<record_kind>(h.kind);
   if (kind < record_kind::group || kind > record_kind::checkpoint) return false;
   if (h.runs != 0 && kind != record_kind::move) return false;
@@ -169,18 +169,18 @@ bool looks_like_record(byte_view from) noexcept {
 
 result<record> decode(byte_view frame) {
   const auto h = read_header(frame);
-  const auto kind = "record of kind " + std::to_string(h.kind);
+  const auto kind = [&] { return "record of kind " + std::to_string(h.kind); };
   if (h.kind < static_cast<std::uint8_t>(record_kind::group) ||
       h.kind > static_cast<std::uint8_t>(record_kind::checkpoint))
-    return failure{error{kind + ", which this version does not know"}};
+    return failure{error{kind() + ", which this version does not know"}};
   reader from{frame.subspan(record_header_size)};
   auto made = decode_inside(h, from);
   if (!from.at_end())
-    return failure{error{kind + ": " + std::to_string(frame.size()) + " bytes are too " +
+    return failure{error{kind() + ": " + std::to_string(frame.size()) + " bytes are too " +
                          (from.failed() ? "few" : "many") + " for what it says to contain"}};
   if (const auto* whole = std::get_if<tx>(&made); whole != nullptr)
     if (!are_parts(whole->parts, h.count))
-      return failure{error{kind + ": its parts are no " + std::to_string(h.count) + " records"}};
+      return failure{error{kind() + ": its parts are no " + std::to_string(h.count) + " records"}};
   return made;
 }
 

@@ -130,8 +130,9 @@ enum class frame_problem : std::uint8_t {
 /// The record at the front of `from`, without padding, if it is whole and unharmed.
 result<byte_view, frame_problem> read_frame(byte_view from, std::uint32_t seal) noexcept;
 
-/// Whether a record may begin here, by what its header says: cheap, for a search.
-bool looks_like_record(byte_view from) noexcept;
+/// Whether a record may begin here, where there is room for so many bytes, by what its header says:
+/// cheap, for a search.
+bool looks_like_record(byte_view front, std::uint64_t room) noexcept;
 
 /// Takes a record apart whose frame was read. An error says what its inside lacks: it was written
 /// by a later version, or by mistake.

@@ -71,22 +71,63 @@ bool is_of_another_version(byte_view file) noexcept {
   return version != format_version && version != 0;  // 0: not written whole
 }
 
-std::optional<segment_scan::found> segment_scan::next() noexcept {
-  const auto frame = read_frame(left(), seal_);
+segment_scan::segment_scan(file& in, const segment_header& header, std::uint32_t from,
+                           std::uint64_t end)
+    : in_{in}, seal_{seal_of(header.generation)}, offset_{from}, end_{end}, block_at_{from} {
+  if (auto size = in_.size())
+    end_ = std::min(end_, *size);
+  else
+    error_ = size.reason();
+  if (error_ || end_ < offset_) end_ = offset_;
+}
+
+/// What was read from `offset_` on: at least so many bytes, unless the end comes before.
+byte_view segment_scan::ahead(std::uint64_t wanted) {
+  if (const auto known = block_at_ + filled_; known < offset_ + wanted && known < end_) {
+    const auto size = static_cast<std::size_t>(
+        std::min(std::max<std::uint64_t>(wanted, block_size), end_ - offset_));
+    if (size > capacity_ || (capacity_ > block_size && size <= block_size)) {
+      capacity_ = std::max(size, block_size);
+      block_.reset();
+      block_.reset(new std::uint8_t[capacity_]);
+    }
+    block_at_ = offset_;
+    filled_ = 0;
+    if (auto got = in_.read(offset_, {block_.get(), size}))
+      filled_ = *got;
+    else
+      error_ = got.reason();
+    if (filled_ < size) end_ = offset_ + filled_;
+  }
+  return {block_.get() + (offset_ - block_at_),
+          static_cast<std::size_t>(block_at_ + filled_ - offset_)};
+}
+
+/// The same, up to the end of the record that seems to begin here, if that is not beyond the end.
+byte_view segment_scan::record_ahead() {
+  auto bytes = ahead(record_header_size);
+  if (bytes.size() < record_header_size) return bytes;
+  const auto size = load<std::uint32_t>(bytes.data());
+  if (size > bytes.size() && size <= end_ - offset_) bytes = ahead(size);
+  return bytes;
+}
+
+std::optional<segment_scan::found> segment_scan::next() {
+  const auto frame = read_frame(record_ahead(), seal_);
   if (!frame) {
     problem_ = frame.reason();
     return std::nullopt;
   }
-  const found here{offset_, *frame};
-  const auto next = std::min(offset_ + padded(frame->size()), file_.size());
-  offset_ = static_cast<std::uint32_t>(next);
+  const found here{offset(), *frame};
+  offset_ = std::min(offset_ + padded(frame->size()), end_);
   return here;
 }
 
-bool segment_scan::skip_damage() noexcept {
-  while (file_.size() - offset_ > record_alignment) {
+bool segment_scan::skip_damage() {
+  while (end_ - offset_ > record_alignment) {
     offset_ += record_alignment;
-    if (looks_like_record(left()) && read_frame(left(), seal_)) return true;
+    const auto front = ahead(record_header_size);
+    if (looks_like_record(front, end_ - offset_) && read_frame(record_ahead(), seal_)) return true;
   }
   return false;
 }

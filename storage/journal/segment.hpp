@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "config/result.hpp"
 #include "storage/byte_view.hpp"
+#include "storage/files/file_system.hpp"
 #include "storage/journal/record.hpp"
 
 /// One file of the log: a header, then records. storage/README.md has the bytes.
@@ -42,35 +44,49 @@ result<segment_header> read_segment_header(byte_view file);
 /// Whether that is a segment, of a format version that this program does not know.
 bool is_of_another_version(byte_view file) noexcept;
 
-/// Walks through the records of one segment.
+/// Walks through the records of one segment, of which it reads a block at a time: memory is that of
+/// a block, or of a record that is larger.
 class segment_scan {
 public:
+  static constexpr std::size_t block_size = 256 << 10;
+
   struct found {
     std::uint32_t offset = 0;
-    byte_view frame;
+    byte_view frame;  ///< until the next call
   };
 
-  /// `file`: the whole segment, header included, as it was read; it outlives the scan.
-  segment_scan(byte_view file, const segment_header& header) noexcept
-      : file_{file}, seal_{seal_of(header.generation)} {}
+  /// `in` outlives the scan, which begins at `from` and goes as far as the file does, but not
+  /// beyond `end`.
+  segment_scan(file& in, const segment_header& header, std::uint32_t from = segment_header_size,
+               std::uint64_t end = UINT64_MAX);
 
   /// The next record that is whole; nothing at the end of what was written, or of what was written
   /// soundly: then `problem()` says which, and `offset()` where.
-  std::optional<found> next() noexcept;
+  std::optional<found> next();
 
-  std::uint32_t offset() const noexcept { return offset_; }
+  std::uint32_t offset() const noexcept { return static_cast<std::uint32_t>(offset_); }
   frame_problem problem() const noexcept { return problem_; }
+  /// Why the file could not be read; then nothing comes any more.
+  const std::optional<io_error>& error() const noexcept { return error_; }
 
   /// After a broken record: goes to the next one that is whole. False: there is none.
-  bool skip_damage() noexcept;
+  bool skip_damage();
 
 private:
-  byte_view left() const noexcept { return file_.subspan(offset_); }
+  byte_view ahead(std::uint64_t wanted);
+  byte_view record_ahead();
 
-  byte_view file_;
+  file& in_;
   std::uint32_t seal_;
-  std::uint32_t offset_ = segment_header_size;
+  std::uint64_t offset_;
+  std::uint64_t end_;  // of what there is to read
   frame_problem problem_ = frame_problem::none_here;
+  std::optional<io_error> error_;
+
+  std::unique_ptr<std::uint8_t[]> block_;  // bytes of the file from block_at_ on
+  std::uint64_t block_at_ = 0;
+  std::size_t filled_ = 0;
+  std::size_t capacity_ = 0;
 };
 
 }  // namespace baton::journal

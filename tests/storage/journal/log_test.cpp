@@ -252,6 +252,39 @@ TEST_CASE("a write that the disk lost in the middle of the log is noticed") {
   CHECK(found.state.torn.empty());
 }
 
+TEST_CASE("a log knows whether it was closed in order") {
+  log_folder disk;
+  CHECK(disk.recover().state.closed);  // nothing was ever written
+  {
+    auto log = disk.open();
+    disk.write(log, 3);
+    CHECK(!disk.recover().state.closed);
+    CHECK(log.close());
+    CHECK(disk.recover().state.closed);
+  }
+  auto log = disk.open(disk.recover().state);
+  disk.write(log, 1);
+  CHECK(!disk.recover().state.closed);
+}
+
+TEST_CASE("damage is noticed where a log went on after it was closed in order") {
+  log_folder disk;
+  {
+    auto log = disk.open();
+    disk.write(log, 3);
+    CHECK(log.close());
+  }
+  auto log = disk.open(disk.recover().state);
+  const auto first = disk.write(log, 1);
+  disk.write(log, 1);
+  CHECK(log.sync());
+  disk.write(log, 1);                                         // its group says what was synced
+  disk.damage({first[0].segment, segment_header_size + 10});  // the first group of all
+  const auto found = disk.recover();
+  CHECK(found.numbers == up_to(6));
+  CHECK(found.state.damage.size() == 1);
+}
+
 TEST_CASE("a folder with a segment of a later version is not read at all") {
   log_folder disk;
   auto log = disk.open();
