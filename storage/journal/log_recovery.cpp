@@ -95,6 +95,7 @@ private:
     const auto& which = segments_[i];
     auto opened = files_.open(which.path, open_mode::read);
     if (!opened) return failed(opened.reason());
+    state_.segments.push_back(which.header.number);
     state_.closed = false;  // it was not the end, if this one follows
     const bool is_last = i + 1 == segments_.size();
     const auto end = is_last ? std::nullopt : end_by(segments_[i + 1], which);

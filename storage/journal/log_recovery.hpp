@@ -13,11 +13,12 @@ namespace baton::journal {
 
 /// What a folder's log was found to be.
 struct log_state {
-  place end;                        ///< of the log; what lies behind it is not part of it
-  place synced_to;                  ///< what is known to be durable
-  std::uint32_t last_number = 0;    ///< of a segment, whatever became of it
-  std::vector<std::string> spares;  ///< files that can be used again
-  std::vector<std::string> dead;    ///< segments that are no part of the log
+  place end;                            ///< of the log; what lies behind it is not part of it
+  place synced_to;                      ///< what is known to be durable
+  std::uint32_t last_number = 0;        ///< of a segment, whatever became of it
+  std::vector<std::uint32_t> segments;  ///< of the log, in order
+  std::vector<std::string> spares;      ///< files that can be used again
+  std::vector<std::string> dead;        ///< segments that are no part of the log
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   /// In order: whatever was done before is in it. So too if it has no records.

@@ -48,96 +48,67 @@ log_writer::log_writer(file_system& files, log_options options, place end,
 
 // -- writing
 
-/// What goes into one segment at once: a group record, then stretches of the group's records.
-class log_writer::stretch {
-public:
-  explicit stretch(std::span<encoded_records> group) : group_{group} {}
-
-  std::uint64_t size() const noexcept { return size_; }
-  void add(std::size_t whose, std::size_t nth, std::uint64_t bytes) {
-    if (parts_.empty() || parts_.back().whose != whose) parts_.push_back({whose, nth, nth});
-    ++parts_.back().last;
-    size_ += bytes;
-  }
-  void seal(std::uint32_t with) {
-    for (const auto& p : parts_) group_[p.whose].seal(p.first, p.last, with);
-  }
-  std::vector<byte_view> pieces() const {
-    std::vector<byte_view> all;
-    for (const auto& p : parts_)
-      group_[p.whose].for_each_piece(p.first, p.last,
-                                     [&](byte_view piece) { all.push_back(piece); });
-    return all;
-  }
-  void clear() {
+file_result<void> log_writer::write(std::span<encoded_records* const> group,
+                                    std::size_t spares_left, std::vector<record_place>& where) {
+  auto in_log = where.size();
+  parts_.clear();
+  std::uint64_t size = 0;  // of the parts
+  const auto flush = [&]() -> file_result<void> {
+    if (parts_.empty()) return {};
+    auto written = write_parts(false, size);
+    if (written) in_log = where.size();
     parts_.clear();
-    size_ = 0;
-  }
-
-private:
-  struct part {
-    std::size_t whose, first, last;
-  };
-
-  std::span<encoded_records> group_;
-  std::vector<part> parts_;
-  std::uint64_t size_ = 0;
-};
-
-file_result<void> log_writer::write(std::span<encoded_records> group, const placed& where) {
-  struct placement {
-    place at;
-    std::uint32_t size;
-    std::size_t whose, nth;
-  };
-  std::vector<placement> placements;
-  stretch now{group};
-  for (std::size_t whose = 0; whose < group.size(); ++whose)
-    for (std::size_t nth = 0; nth < group[whose].count(); ++nth) {
-      const auto size = group[whose].size_of(nth);
-      if (!current_.where || end_.offset + group_size + now.size() + size > current_size_) {
-        if (auto written = write_stretch(now); !written) return written;
-        if (auto begun = begin_segment(segment_header_size + group_size + size); !begun)
-          return begun;
-      }
-      const auto offset = end_.offset + group_size + now.size();
-      placements.push_back({{end_.segment, static_cast<std::uint32_t>(offset)},
-                            static_cast<std::uint32_t>(size),
-                            whose,
-                            nth});
-      now.add(whose, nth, size);
-    }
-  if (auto written = write_stretch(now); !written) return written;
-  for (const auto& p : placements) where(p.at, p.size, p.whose, p.nth);
-  return {};
-}
-
-file_result<void> log_writer::write_stretch(stretch& what) {
-  if (what.size() == 0) return {};
-  what.seal(seal_);
-  if (auto written = write_pieces(false, what.pieces(), what.size()); !written) {
-    what.seal(seal_);  // takes it out again: they may be written elsewhere
+    size = 0;
     return written;
-  }
-  what.clear();
-  return {};
+  };
+  const auto append = [&](encoded_records& records, std::size_t nth) -> file_result<void> {
+    const auto record_size = records.size_of(nth);
+    const auto taken = padded(record_size);
+    if (!current_.where || end_.offset + group_size + size + taken > current_size_) {
+      if (auto written = flush(); !written) return written;
+      if (auto begun = begin_segment(segment_header_size + group_size + taken, spares_left); !begun)
+        return begun;
+    }
+    const auto offset = end_.offset + group_size + size;
+    where.push_back({{end_.segment, static_cast<std::uint32_t>(offset)}, record_size});
+    if (parts_.empty() || parts_.back().of != &records) parts_.push_back({&records, nth, nth});
+    parts_.back().last = nth + 1;
+    size += taken;
+    return {};
+  };
+  const auto all = [&]() -> file_result<void> {
+    for (auto* records : group)
+      for (std::size_t nth = 0; nth < records->count(); ++nth)
+        if (auto appended = append(*records, nth); !appended) return appended;
+    return flush();
+  };
+  auto done = all();
+  where.resize(in_log);
+  return done;
 }
 
-file_result<void> log_writer::write_pieces(bool closes, std::vector<byte_view> pieces,
-                                           std::uint64_t size) {
+file_result<void> log_writer::write_parts(bool closes, std::uint64_t size) {
   record_writer head;
   head.add_group({synced_to_, closes});
   auto opening = head.take();
   BATON_CHECK(opening.size() == group_size);
-  opening.seal(0, 1, seal_);
-  opening.for_each_piece(0, 1, [&](byte_view piece) { pieces.insert(pieces.begin(), piece); });
+  const auto seal_all = [&] {
+    opening.seal(0, 1, seal_);
+    for (const auto& p : parts_) p.of->seal(p.first, p.last, seal_);
+  };
+  pieces_.clear();
+  const auto add_piece = [this](byte_view piece) { pieces_.push_back(piece); };
+  opening.for_each_piece(0, 1, add_piece);
+  for (const auto& p : parts_) p.of->for_each_piece(p.first, p.last, add_piece);
+  seal_all();
   dirty_ = true;
-  if (auto written = current_.where->write(end_.offset, pieces); !written) {
+  auto written = current_.where->write(end_.offset, pieces_);
+  seal_all();  // takes it out again: they may be written once more, elsewhere
+  if (!written)
     give_up_segment();
-    return written;
-  }
-  end_.offset += static_cast<std::uint32_t>(group_size + size);
-  return {};
+  else
+    end_.offset += static_cast<std::uint32_t>(group_size + size);
+  return written;
 }
 
 // -- syncing
@@ -165,7 +136,8 @@ file_result<void> log_writer::sync() {
 file_result<void> log_writer::close() {
   if (auto synced = sync(); !synced || !current_.where) return synced;
   if (end_.offset + group_size > current_size_) return {};  // full: there is nothing behind it
-  if (auto written = write_pieces(true, {}, 0); !written) return written;
+  parts_.clear();
+  if (auto written = write_parts(true, 0); !written) return written;
   return sync();
 }
 
@@ -178,13 +150,13 @@ void log_writer::give_up_segment() {
   dirty_ = false;
 }
 
-file_result<void> log_writer::begin_segment(std::uint64_t least_size) {
-  give_up_segment();
+file_result<void> log_writer::begin_segment(std::uint64_t least_size, std::size_t spares_left) {
   const auto number = last_number_ + 1;
   const auto size = std::max<std::uint64_t>(least_size, options_.segment_size);
-  const auto path = path_of(segment_name(number));
-  auto opened = open_segment(path, size);
+  auto opened = open_segment(number, size, spares_left);
   if (!opened) return failure{opened.reason()};
+  // From here on the new segment may say where the log ended: the old one gets no more records.
+  give_up_segment();
   const segment_header header{options_.kind, generation_(), number, options_.queue, end_};
   const auto bytes = encode(header);
   const byte_view pieces[] = {bytes};
@@ -193,17 +165,24 @@ file_result<void> log_writer::begin_segment(std::uint64_t least_size) {
     if (auto synced = (*opened)->sync(); !synced) return synced;
     return files_.sync_folder(options_.folder);
   }();
-  last_number_ = number;  // the name may be on the disk, whatever happened
   if (!ready) {
-    dead_.push_back(number);
+    leave_dead(number);
     return ready;
   }
+  last_number_ = number;
   current_ = {*std::move(opened), number};
   current_size_ = size;
   seal_ = seal_of(header.generation);
   end_ = {number, segment_header_size};
+  begun_.push_back(number);
   static_cast<void>(remove_dead());  // it can wait until a segment is freed
   return {};
+}
+
+/// The name may be on the disk, whatever happened.
+void log_writer::leave_dead(std::uint32_t number) {
+  last_number_ = number;
+  dead_.push_back(number);
 }
 
 /// Makes a segment one that holds nothing, for good, whatever becomes of its name.
@@ -228,18 +207,23 @@ file_result<void> log_writer::remove_dead() {
   return {};
 }
 
-file_result<std::unique_ptr<file>> log_writer::open_segment(const std::string& path,
-                                                            std::uint64_t size) {
-  if (size == options_.segment_size && !spares_.empty()) {
+file_result<std::unique_ptr<file>> log_writer::open_segment(std::uint32_t number,
+                                                            std::uint64_t size,
+                                                            std::size_t spares_left) {
+  const auto path = path_of(segment_name(number));
+  if (size == options_.segment_size && spares_.size() > spares_left) {
     if (auto renamed = files_.rename(path_of(spares_.back()), path); !renamed)
       return failure{renamed.reason()};
     spares_.pop_back();
-    return files_.open(path, open_mode::read_write);
+    auto opened = files_.open(path, open_mode::read_write);
+    if (!opened) leave_dead(number);
+    return opened;
   }
   auto made = files_.open(path, open_mode::create);
   if (!made) return made;
   if (auto taken = (*made)->preallocate(0, size); !taken) {
-    static_cast<void>(files_.remove(path));  // an empty segment is none, if it stays
+    // An empty segment is none.
+    if (!files_.remove(path)) leave_dead(number);
     return failure{taken.reason()};
   }
   return made;
@@ -249,11 +233,16 @@ file_result<void> log_writer::free(std::uint32_t number, std::size_t spares_want
   if (auto removed = remove_dead(); !removed) return removed;
   const auto path = path_of(segment_name(number));
   auto opened = files_.open(path, open_mode::read);
+  if (!opened && opened.reason().code == ENOENT) return {};  // it went the last time, with an error
   if (!opened) return failure{opened.reason()};
   const auto size = (*opened)->size();
   if (!size) return failure{size.reason()};
   if (auto blanked = blank(path); !blanked) return blanked;
-  if (spares_.size() >= spares_wanted || *size != options_.segment_size) return files_.remove(path);
+  if (spares_.size() >= spares_wanted || *size != options_.segment_size) {
+    opened->reset();  // its space is free when nobody has it open
+    if (auto removed = files_.remove(path); !removed) return removed;
+    return files_.sync_folder(options_.folder);
+  }
   auto name = new_spare_name();
   if (auto renamed = files_.rename(path, path_of(name)); !renamed) return renamed;
   spares_.push_back(std::move(name));

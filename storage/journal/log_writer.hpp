@@ -24,6 +24,14 @@ struct log_options {
   std::uint32_t segment_size = 64u << 20;  // bytes, header included
 };
 
+/// Where a record lies, and its size without padding.
+struct record_place {
+  place at;
+  std::uint32_t size = 0;
+
+  friend bool operator==(const record_place&, const record_place&) = default;
+};
+
 /// `0000000007.log`; segments sort by number.
 std::string segment_name(std::uint32_t number);
 /// The number in such a name; nothing for other names.
@@ -38,20 +46,19 @@ bool is_spare_name(std::string_view name);
 /// that is no longer needed is used again: to sync blocks that were written before costs half.
 class log_writer {
 public:
-  /// Told where each record lies: the place, its size without padding, whose it is (its
-  /// `encoded_records` among those that were given) and which of them.
-  using placed = std::function<void(place, std::uint32_t, std::size_t, std::size_t)>;
-
   /// Goes on behind `end` (of a new log: nowhere) with a segment that gets the number after
   /// `last_number`. `generation` gives another number for each segment, never one that was used in
   /// this folder.
   log_writer(file_system& files, log_options options, place end, std::uint32_t last_number,
              std::function<std::uint64_t()> generation);
 
-  /// Appends all records of `group`, and then tells `where`. After an error none of them is in the
-  /// log, as soon as another write has succeeded; until then a recovery may find some. The segment
-  /// is given up; what was written before and not synced can still be synced.
-  file_result<void> write(std::span<encoded_records> group, const placed& where);
+  /// Appends all records of `group`, and to `where` a place for each. After an error those that got
+  /// a place are in the log and the others are not; a recovery may find some of these too, until
+  /// another write has succeeded.
+  ///
+  /// `spares_left`: so many spare files are not for these records.
+  file_result<void> write(std::span<encoded_records* const> group, std::size_t spares_left,
+                          std::vector<record_place>& where);
 
   /// Makes durable whatever was written. After an error what `synced_to()` does not cover is no
   /// longer in the log, as soon as another write has succeeded: write it again. The segments that
@@ -61,13 +68,17 @@ public:
   /// Syncs, and marks the end, so that a recovery knows that nothing is missing. The log may go on.
   file_result<void> close();
 
+  /// Segments that were begun since this was last asked.
+  std::vector<std::uint32_t> take_begun() noexcept { return std::exchange(begun_, {}); }
+
   /// All that lies before is durable.
   place synced_to() const noexcept { return synced_to_; }
   /// Where the next record goes, unless it begins a segment.
   place end() const noexcept { return end_; }
 
-  /// Nobody needs this segment any more: its file is kept to be used again where there are fewer
-  /// than `spares_wanted`, else removed. When this has succeeded it does not come back.
+  /// Nobody needs this segment any more, which is the oldest of the log: its file is kept to be
+  /// used again where there are fewer than `spares_wanted`, else removed. When this has succeeded
+  /// it does not come back.
   file_result<void> free(std::uint32_t number, std::size_t spares_wanted);
   /// Makes spare files until there are so many: space that is taken now is not missing later.
   file_result<void> prepare_spares(std::size_t wanted);
@@ -76,19 +87,24 @@ public:
   std::size_t spares() const noexcept { return spares_.size(); }
 
 private:
-  class stretch;
   struct unsynced {
     std::unique_ptr<file> where;
     std::uint32_t number = 0;
   };
+  /// Records of one `encoded_records` that go into a segment at once.
+  struct part {
+    encoded_records* of;
+    std::size_t first, last;
+  };
 
   std::string path_of(const std::string& name) const { return options_.folder + "/" + name; }
   std::string new_spare_name() { return "spare-" + std::to_string(generation_()); }
-  file_result<void> begin_segment(std::uint64_t least_size);
-  file_result<std::unique_ptr<file>> open_segment(const std::string& path, std::uint64_t size);
-  file_result<void> write_stretch(stretch& what);
-  /// A group record, then `pieces` of `size` bytes.
-  file_result<void> write_pieces(bool closes, std::vector<byte_view> pieces, std::uint64_t size);
+  file_result<void> begin_segment(std::uint64_t least_size, std::size_t spares_left);
+  file_result<std::unique_ptr<file>> open_segment(std::uint32_t number, std::uint64_t size,
+                                                  std::size_t spares_left);
+  /// `parts_`, of `size` bytes.
+  file_result<void> write_parts(bool closes, std::uint64_t size);
+  void leave_dead(std::uint32_t number);
   void give_up_segment();
   file_result<void> blank(const std::string& path);
   file_result<void> remove_dead();
@@ -98,6 +114,7 @@ private:
   std::function<std::uint64_t()> generation_;
   std::uint32_t last_number_;
   std::vector<std::string> spares_;
+  std::vector<std::uint32_t> begun_;
 
   unsynced current_;  // no file: the next write begins a segment
   std::uint64_t current_size_ = 0;
@@ -107,6 +124,10 @@ private:
   std::vector<std::uint32_t> dead_;  // segments that are no part of the log and still have files
   place end_;
   place synced_to_;
+
+  // Of the write under way; kept for their memory.
+  std::vector<part> parts_;
+  std::vector<byte_view> pieces_;
 };
 
 }  // namespace baton::journal

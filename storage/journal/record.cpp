@@ -186,4 +186,41 @@ result<record> decode(byte_view frame) {
 
 std::uint32_t size_of_part(byte_view from) noexcept { return load<std::uint32_t>(from.data()); }
 
+record_outline outline_of(byte_view front) noexcept {
+  const auto h = read_header(front);
+  record_outline made;
+  made.kind = static_cast<record_kind>(h.kind);
+  made.size = h.size;
+  const auto inside = front.subspan(record_header_size);
+  const auto many = [&](std::size_t at, std::size_t count) {
+    return inside.subspan(at, count * queue_place::size);
+  };
+  static_assert(queue_run::size == queue_place::size);
+  switch (made.kind) {
+    case record_kind::enqueue:
+    case record_kind::relocate:
+      made.places = entries<queue_place>{many(0, h.count)};
+      break;
+    case record_kind::move:
+      made.runs = entries<queue_run>{many(0, h.runs)};
+      made.places = entries<queue_place>{many(h.runs * queue_run::size, h.count)};
+      break;
+    case record_kind::settle:
+      made.runs = entries<queue_run>{many(0, h.count)};
+      [[fallthrough]];
+    default:
+      if (made.kind != record_kind::tx) made.frame = front.first(h.size);
+  }
+  return made;
+}
+
+result<byte_view, frame_problem> read_placed(byte_view from, std::uint32_t seal) noexcept {
+  if (from.size() < record_header_size) return failure{frame_problem::none_here};
+  const auto h = read_header(from);
+  if (load<std::uint32_t>(&from[4]) != 0) return read_frame(from, seal);
+  if (h.size == 0) return failure{frame_problem::none_here};
+  if (h.size < record_header_size || h.size > from.size()) return failure{frame_problem::broken};
+  return from.first(h.size);
+}
+
 }  // namespace baton::journal

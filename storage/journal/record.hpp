@@ -151,4 +151,32 @@ void for_each_part(const tx& whole, Use&& use) {
   }
 }
 
+/// The same with their places: `use(place, byte_view frame, const record&)`. `at`: the tx's own.
+template <class Use>
+void for_each_part(place at, const tx& whole, Use&& use) {
+  at.offset += static_cast<std::uint32_t>(record_header_size);
+  for (auto left = whole.parts; !left.empty();) {
+    const auto frame = left.first(size_of_part(left));
+    use(at, frame, *decode(frame));
+    left = left.subspan(padded(frame.size()));
+    at.offset += static_cast<std::uint32_t>(padded(frame.size()));
+  }
+}
+
+/// What a record says of messages in queues, as its front says it; its body need not be there.
+struct record_outline {
+  record_kind kind = record_kind::group;
+  std::uint32_t size = 0;       ///< of the record
+  entries<queue_run> runs;      ///< of a settle or a move
+  entries<queue_place> places;  ///< of an enqueue, a move or a relocate
+  byte_view frame;              ///< all of it, where it has no message
+};
+
+/// Of a record that was made here, or whose frame was checked: from its front on.
+record_outline outline_of(byte_view front) noexcept;
+
+/// The record at a place that was told by `record_owner` or found by a recovery, from there on: one
+/// in a tx too, whose own checksum is not checked (it has none).
+result<byte_view, frame_problem> read_placed(byte_view from, std::uint32_t seal) noexcept;
+
 }  // namespace baton::journal

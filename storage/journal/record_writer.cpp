@@ -17,15 +17,6 @@ constexpr std::size_t count_at = 12;
 
 // -- what was made
 
-std::uint64_t encoded_records::size_of(std::size_t nth) const noexcept {
-  const auto begin = start_of(nth);
-  const auto end = start_of(nth + 1);
-  std::uint64_t size = end - begin;
-  for (const auto& b : borrowed_)
-    if (b.at > begin && b.at <= end) size += b.content.body_size();
-  return size;
-}
-
 void encoded_records::seal(std::size_t first, std::size_t last, std::uint32_t with) noexcept {
   for (auto nth = first; nth < last; ++nth) {
     auto* check = &bytes_[starts_[nth] + check_at];
@@ -44,6 +35,7 @@ record_writer::open_record record_writer::begin(record_kind kind, std::size_t co
     ++parts_;
   else
     made_.starts_.push_back(made.at);
+  made_.kinds_ |= encoded_records::bit_of(kind);
   put(std::uint64_t{0});  // size and checksum come when it ends
   put(static_cast<std::uint8_t>(kind));
   put(flags);

@@ -28,10 +28,41 @@ public:
   std::size_t count() const noexcept { return starts_.size(); }
   /// Bytes that they take in a segment, padding included.
   std::uint64_t size() const noexcept { return bytes_.size() + borrowed_bytes_; }
-  /// Of the nth record, the same.
-  std::uint64_t size_of(std::size_t nth) const noexcept;
+  /// Of the nth record, padding left out.
+  std::uint32_t size_of(std::size_t nth) const noexcept {
+    return size_of_part(front(starts_[nth]));
+  }
+  /// Whether one of them is of this kind, or a part of one.
+  bool has(record_kind kind) const noexcept { return (kinds_ & bit_of(kind)) != 0; }
 
-  /// Puts the seal into the checksums of the records [first, last). Once for each record.
+  /// Calls `use(std::size_t nth, std::uint32_t offset, const record_outline&)` for each record, and
+  /// in the stead of a tx for each of its parts. `offset` is where it begins in the nth record.
+  template <class Use>
+  void for_each_outline(Use&& use) const {
+    auto lent = borrowed_.begin();
+    for (std::size_t nth = 0; nth < starts_.size(); ++nth) {
+      const auto whole = outline_of(front(starts_[nth]));
+      if (whole.kind != record_kind::tx) {
+        use(nth, 0u, whole);
+        continue;
+      }
+      auto at = starts_[nth] + record_header_size;
+      std::uint32_t offset = record_header_size;
+      while (at < start_of(nth + 1)) {
+        const auto part = outline_of(front(at));
+        use(nth, offset, part);
+        const auto size = padded(part.size);
+        offset += static_cast<std::uint32_t>(size);
+        while (lent != borrowed_.end() && lent->at <= at) ++lent;
+        // A borrowed body is what its record ends with.
+        const bool borrows =
+            lent != borrowed_.end() && lent->at - at + lent->content.body_size() == part.size;
+        at += size - (borrows ? lent->content.body_size() : 0);
+      }
+    }
+  }
+
+  /// Puts the seal into the checksums of the records [first, last); or takes it out again.
   void seal(std::size_t first, std::size_t last, std::uint32_t with) noexcept;
 
   /// Calls `use(byte_view)` for the stretches of records [first, last), in order: what is to be
@@ -62,11 +93,16 @@ private:
   std::size_t start_of(std::size_t nth) const noexcept {
     return nth < starts_.size() ? starts_[nth] : bytes_.size();
   }
+  byte_view front(std::size_t at) const noexcept { return byte_view{bytes_}.subspan(at); }
+  static std::uint32_t bit_of(record_kind kind) noexcept {
+    return std::uint32_t{1} << static_cast<std::uint8_t>(kind);
+  }
 
   std::vector<std::uint8_t> bytes_;
   std::vector<std::size_t> starts_;  // in bytes_
   std::vector<borrowed> borrowed_;
   std::uint64_t borrowed_bytes_ = 0;
+  std::uint32_t kinds_ = 0;
 };
 
 /// Encodes records, one after the other. What is given is borrowed for the call; a large body's

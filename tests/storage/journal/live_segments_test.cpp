@@ -1,5 +1,6 @@
 #include "storage/journal/live_segments.hpp"
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -8,77 +9,100 @@
 using namespace baton;
 using namespace baton::journal;
 
-using numbers = std::vector<std::uint32_t>;
-
-TEST_CASE("a segment is free when its last reference has gone and no recovery would replay it") {
+TEST_CASE("a segment is needed until the last reference to it has been dropped") {
   live_segments segments;
-  segments.add(1, 2, 100);
-  segments.add(1, 1, 50);
-  segments.add(2);
-  segments.checkpointed({3, 64});
-  CHECK(segments.take_free() == numbers{2});  // only settlements, which the checkpoint knows
-  segments.drop(1, 1, 100, false);
-  segments.drop(1, 1, 50, true);
-  CHECK(segments.take_free().empty());
-  CHECK(segments.live_bytes() == 100);
-  segments.drop(1, 1, 100, true);
-  CHECK(segments.take_free() == numbers{1});
-  CHECK(segments.take_free().empty());
-  CHECK(segments.size() == 0);
+  segments.add(1, 7, 2, 100);
+  segments.add(1, 8, 1, 50);
+  CHECK(segments.oldest() == 1u);
+  CHECK(segments.live_bytes() == 150);
+  segments.drop({1, 7, 1, 50});
+  segments.drop({1, 8, 1, 50});
+  CHECK(segments.is_needed(1));
+  CHECK(segments.live_bytes() == 50);
+  segments.drop({1, 7, 1, 50});
+  CHECK(!segments.is_needed(1));
   CHECK(segments.live_bytes() == 0);
+  segments.remove(1);
+  CHECK(segments.size() == 0);
+  CHECK(segments.oldest() == std::nullopt);
 }
 
-TEST_CASE("a segment that a recovery would replay is kept, whatever it holds") {
+TEST_CASE("who has references to a segment can be asked") {
   live_segments segments;
-  for (std::uint32_t s = 1; s <= 4; ++s) segments.add(s);
-  CHECK(segments.take_free().size() == 0);
-  segments.checkpointed({3, 5000});
-  CHECK(segments.take_free() == numbers{1, 2});
-  segments.checkpointed({4, 64});
-  CHECK(segments.take_free() == numbers{3});
+  segments.add(1, 7, 2, 100);
+  segments.add(1, 8, 1, 50);
+  segments.add(2, 9, 1, 50);
+  auto queues = segments.queues_in(1);
+  std::sort(queues.begin(), queues.end());
+  CHECK(queues == std::vector<std::uint64_t>{7, 8});
+  segments.drop({1, 7, 2, 100});
+  CHECK(segments.queues_in(1) == std::vector<std::uint64_t>{8});
+  CHECK(segments.queues_in(3).empty());
 }
 
-TEST_CASE("of segments that little keeps alive, the one with the least is worth compacting") {
+TEST_CASE("a segment is needed while it has the last value of a definition") {
   live_segments segments;
-  segments.add(1, 1, 600);
-  segments.add(2, 3, 90);
-  segments.add(3, 1, 40);
-  segments.add(4, 1, 10);
-  segments.add(5);
-  segments.checkpointed({4, 64});
-  CHECK(segments.worth_compacting(50, 1000) == 3u);  // 4 would be replayed
-  segments.drop(3, 1, 40, true);
-  CHECK(segments.worth_compacting(50, 1000) == 2u);
-  CHECK(segments.worth_compacting(5, 1000) == std::nullopt);
-  CHECK(segments.worth_compacting(100, 1000) == 2u);
+  segments.define("a", 1);
+  segments.define("b", 1);
+  segments.begin(2);
+  CHECK(segments.is_needed_for_definitions(1));
+  segments.define("a", 2);
+  CHECK(segments.is_needed(1));
+  segments.undefine("b");
+  CHECK(!segments.is_needed(1));
+  CHECK(segments.is_needed(2));
+  segments.undefine("b");
+  segments.undefine("unheard of");
+  segments.undefine("a");
+  CHECK(!segments.is_needed(2));
 }
 
-TEST_CASE("live bytes are those of records with a reference, whatever comes and goes") {
+TEST_CASE("a segment with messages is not needed for definitions alone") {
+  live_segments segments;
+  segments.define("a", 1);
+  segments.add(1, 7, 1, 10);
+  CHECK(!segments.is_needed_for_definitions(1));
+  segments.drop({1, 7, 1, 10});
+  CHECK(segments.is_needed_for_definitions(1));
+}
+
+TEST_CASE("segments that were cut off hold up nobody, and their references can still be dropped") {
+  live_segments segments;
+  for (std::uint32_t s = 1; s <= 3; ++s) segments.add(s, 7, 1, 10);
+  segments.begin(4);
+  segments.cut_behind(1);
+  CHECK(segments.size() == 1);
+  segments.add(5, 7, 1, 10);
+  segments.drop({1, 7, 1, 10});
+  segments.remove(1);
+  CHECK(segments.oldest() == 5u);
+  CHECK(segments.references() == 3);
+  segments.drop({3, 7, 1, 10});
+  segments.drop({2, 7, 1, 10});
+  CHECK(segments.references() == 1);
+  CHECK(segments.oldest() == 5u);
+}
+
+TEST_CASE("live bytes are those of references that there are, whatever comes and goes") {
   std::mt19937 random{1};
   live_segments segments;
-  struct kept {
-    std::uint32_t segment;
-    std::uint64_t references, bytes;
-  };
-  std::vector<kept> all;
+  std::vector<reference_drop> all;
   for (int i = 0; i < 5000; ++i) {
     if (random() % 2 == 0 || all.empty()) {
-      const kept k{static_cast<std::uint32_t>(1 + i / 100), 1 + random() % 3, 16 + random() % 100};
-      segments.add(k.segment, k.references, k.bytes);
+      const reference_drop k{static_cast<std::uint32_t>(1 + i / 100), random() % 3,
+                             1 + random() % 3, 16 + random() % 100};
+      segments.add(k.segment, k.queue, k.references, k.bytes);
       all.push_back(k);
     } else {
-      auto& k = all[random() % all.size()];
-      --k.references;
-      segments.drop(k.segment, 1, k.bytes, k.references == 0);
-      std::erase_if(all, [](const kept& each) { return each.references == 0; });
+      std::swap(all[random() % all.size()], all.back());
+      segments.drop(all.back());
+      all.pop_back();
     }
     std::uint64_t bytes = 0;
     for (const auto& k : all) bytes += k.bytes;
     REQUIRE(segments.live_bytes() == bytes);
   }
-  segments.checkpointed({1000, 64});
-  segments.take_free();
   std::map<std::uint32_t, int> left;
   for (const auto& k : all) ++left[k.segment];
-  CHECK(segments.size() == left.size());
+  for (std::uint32_t s = 1; s <= 50; ++s) CHECK(segments.is_needed(s) == (left.count(s) == 1));
 }

@@ -73,7 +73,11 @@ private:
                    state->last_number,
                    [this] { return ++generations_; }};
     for (const auto& name : state->spares) log.adopt_spare(name);
-    for (auto steps = 10 + dice_.below(60); steps > 0 && disk_.has_power(); --steps) step(log);
+    segments_ = state->segments;
+    for (auto steps = 10 + dice_.below(60); steps > 0 && disk_.has_power(); --steps) {
+      step(log);
+      for (auto segment : log.take_begun()) segments_.push_back(segment);
+    }
     if (disk_.has_power() && dice_.once_in(2) && log.close()) synced();
   }
 
@@ -84,10 +88,10 @@ private:
         if (log.sync())
           synced();
         else
-          given_up();
+          given_up(log);
         break;
       case 2:
-        free_one(log);
+        free_oldest(log);
         break;
       case 3:
         static_cast<void>(log.prepare_spares(1 + dice_.below(2)));
@@ -105,15 +109,14 @@ private:
       const auto runs = dice_.once_in(20) ? 60 : 1 + dice_.below(8);
       w.add_settle(std::vector<queue_run>(runs, {1, next_number_++, 1}));
     }
-    std::vector<encoded_records> group;
-    group.push_back(w.take());
-    std::vector<written> now;
-    const auto done = log.write(group, [&](place at, std::uint32_t, std::size_t, std::size_t nth) {
-      now.push_back({first + nth, at});
-    });
-    if (!done) return;
-    CHECK(now.size() == count);
-    unsynced_.insert(unsynced_.end(), now.begin(), now.end());
+    auto records = w.take();
+    encoded_records* const group[] = {&records};
+    std::vector<record_place> where;
+    const bool done{log.write(group, dice_.below(2), where)};
+    CHECK((where.size() == count || !done));
+    // Those that got a place are in the log, also if the others could not be written.
+    for (std::size_t nth = 0; nth < where.size(); ++nth)
+      unsynced_.push_back({first + nth, where[nth].at});
   }
 
   void synced() {
@@ -121,13 +124,17 @@ private:
     unsynced_.clear();
   }
   /// A sync has failed: its data were never promised to anybody.
-  void given_up() { unsynced_.clear(); }
+  void given_up(const log_writer& log) {
+    unsynced_.clear();
+    std::erase_if(segments_, [&](auto each) { return each > log.synced_to().segment; });
+  }
 
-  void free_one(log_writer& log) {
-    if (durable_.empty()) return;
-    const auto oldest = durable_.front().at.segment;
+  void free_oldest(log_writer& log) {
+    if (segments_.empty()) return;
+    const auto oldest = segments_.front();
     if (oldest >= log.synced_to().segment) return;
     const auto freed = log.free(oldest, dice_.below(3));
+    if (freed) segments_.erase(segments_.begin());
     std::vector<written> left;
     for (const auto& w : durable_)
       if (w.at.segment == oldest)
@@ -184,6 +191,7 @@ private:
   std::set<sequence> gone_;        // must not come back
   std::set<sequence> doubtful_;    // of a segment that could not be freed
   std::vector<written> found_;
+  std::vector<std::uint32_t> segments_;  // of the log
 };
 
 }  // namespace

@@ -41,13 +41,13 @@ public:
     record_writer w;
     for (std::size_t i = 0; i < count; ++i)
       w.add_settle(std::vector<queue_run>(runs, {1, ++written_, 1}));
-    std::vector<encoded_records> group;
-    group.push_back(w.take());
+    auto records = w.take();
+    encoded_records* const group[] = {&records};
+    std::vector<record_place> where;
+    CHECK(log.write(group, 0, where));
+    CHECK(where.size() == count);
     std::vector<place> places;
-    CHECK(log.write(group, [&](place at, std::uint32_t, std::size_t, std::size_t nth) {
-      CHECK(nth == places.size());
-      places.push_back(at);
-    }));
+    for (const auto& each : where) places.push_back(each.at);
     return places;
   }
 

@@ -247,7 +247,7 @@ TEST_CASE("records follow each other at multiples of 8, whatever their bodies") 
     w.add_enqueue({two_places.data(), body.size() % 3}, m);
   }
   auto records = w.take();
-  for (std::size_t i = 0; i < records.count(); ++i) sizes.push_back(records.size_of(i));
+  for (std::size_t i = 0; i < records.count(); ++i) sizes.push_back(padded(records.size_of(i)));
   records.seal(0, records.count(), seal_of(generation));
   // As the store does it where a segment ends: some here, the rest there.
   for (std::size_t cut = 0; cut <= records.count(); ++cut) {
