@@ -104,16 +104,27 @@ struct queue_endpoint final : queue_target {
 // ---- to queues
 
 /// Takes the messages over, in order. Spends the publisher's credit, which the receipt gives back.
-/// Answered by the receipt; before it, `publishes_refused` where the queue takes some not.
+/// Answered by the receipt; before it, `publishes_refused` where the queue takes some not, or all
+/// if it fails. What a queue that was deleted has not handled is gone with it, but not refused.
 struct publish {
   batch messages;
   receipt done;
   /// Publish sequence of each message; empty: consecutive from `first`.
   std::vector<std::uint64_t> sequences;
   std::uint64_t first = 0;
+  /// Of the messages, also when they have been taken out.
+  std::size_t count = 0;
 
   std::uint64_t sequence_of(std::size_t i) const {
     return sequences.empty() ? first + i : sequences[i];
+  }
+
+  /// See `envelope`.
+  void receiver_failed() {
+    if (!done) return;
+    std::vector<std::uint64_t> lost(count);
+    for (std::size_t i = 0; i < count; ++i) lost[i] = sequence_of(i);
+    done.owner().refused(done.channel(), done.incarnation(), std::move(lost));
   }
 };
 

@@ -37,6 +37,7 @@ void publish_outbox::flush() {
 void publish_outbox::send(std::size_t index) {
   occupied_[index / 64] &= ~(std::uint64_t{1} << index % 64);
   auto& s = slots_[index];
+  s.pending.count = s.pending.messages.size();
   auto to = std::exchange(s.to, {});
   to.send(std::exchange(s.pending, {}));
 }

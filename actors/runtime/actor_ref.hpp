@@ -51,7 +51,8 @@ protected:
   template <class Message>
   void send_as(Message&& message, caf::message_id id) const {
     if (held_)
-      actor()->take(new owned_message<std::remove_cvref_t<Message>>(std::move(message), id));
+      actor()->take(
+          new owned_message<std::remove_cvref_t<Message>>(std::move(message), id, *actor()));
   }
 
 private:

@@ -139,6 +139,7 @@ bool pinned_actor::handle(caf::mailbox_element& element) {
 void pinned_actor::fail(const std::exception_ptr& what) { quit(failed(what)); }
 
 caf::error pinned_actor::failed(const std::exception_ptr& what) {
+  has_failed_.store(true, std::memory_order_release);
   home_.statistics().failures.fetch_add(1, std::memory_order_relaxed);
   auto why = text_of(what);
   try {

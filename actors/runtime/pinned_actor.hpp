@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <string>
 #include <utility>
@@ -49,6 +50,9 @@ public:
 
   /// Whether it has ended or is about to; only on its home loop.
   bool has_ended() const noexcept { return getf(is_shutting_down_flag | is_terminated_flag); }
+
+  /// Whether it has ended, or is about to, because a handler threw; any thread.
+  bool has_failed() const noexcept { return has_failed_.load(std::memory_order_acquire); }
 
   /// Hears of the end of `whom` through `on_down`, at once if it has ended already.
   template <class Ref>
@@ -105,6 +109,7 @@ private:
   void cancel_timers() noexcept;
 
   loop& home_;
+  std::atomic<bool> has_failed_{false};
   bool is_in_handler_ = false;
   pinned_actor* older_ = nullptr;  // neighbours in the home loop's list
   pinned_actor* younger_ = nullptr;
