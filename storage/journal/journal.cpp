@@ -20,11 +20,9 @@ constexpr percent compact_below_when_full{90};
 
 bool is_full_disk(const io_error& why) noexcept { return why.code == ENOSPC || why.code == EDQUOT; }
 
-/// Whether something of it is now where it was not before, and was needed there.
-bool replaces(const encoded_records& records) noexcept {
-  return records.has(record_kind::relocate) || records.has(record_kind::move) ||
-         records.has(record_kind::define) || records.has(record_kind::peer_progress) ||
-         records.has(record_kind::stream_end);
+/// Whether messages are here that were somewhere else before.
+bool moves_messages(const encoded_records& records) noexcept {
+  return records.has(record_kind::relocate) || records.has(record_kind::move);
 }
 
 bool defines(const encoded_records& records) noexcept {
@@ -42,7 +40,7 @@ class waiting_messages {
 public:
   void add(const encoded_records& records) {
     records.for_each_outline([this](std::size_t, std::uint32_t, const record_outline& r) {
-      if (r.kind != record_kind::enqueue) return;
+      if (r.kind == record_kind::relocate) return;  // they are in the log already
       for (const auto& p : r.places) {
         const auto [q, is_new] = queues_.try_emplace(p.queue, span{p.number, p.number});
         q->second.first = std::min(q->second.first, p.number);
@@ -125,9 +123,26 @@ file_result<void> journal::commit() {
   }
   if (!is_full_disk(done.reason())) return done;
   full_ = true;
-  if (const auto last = bring_forward(); last > written_)
-    if (auto passed = write(last, 0); !passed) return passed;
-  return done;
+  const auto waits = [](const kept_entry& one) {
+    return one.what.records.has(record_kind::enqueue) || one.repeats;
+  };
+  const auto last_spare = std::min<std::size_t>(1, settings_.reserved_segments);
+  auto passed = write(bring_forward(waits), last_spare);
+  if (passed) return done;
+  if (!is_full_disk(passed.reason())) return passed;
+  passed = write(
+      bring_forward([&](const kept_entry& one) { return waits(one) || !frees_oldest(one); }), 0);
+  return passed ? done : passed;
+}
+
+/// The oldest segment is the only one that can be freed.
+bool journal::frees_oldest(const kept_entry& one) const noexcept {
+  const auto& records = one.what.records;
+  if (records.has(record_kind::relocate) || records.has(record_kind::define) || one.written_anew)
+    return true;
+  const auto oldest = live_.oldest();
+  return oldest && std::any_of(one.what.drops.begin(), one.what.drops.end(),
+                               [&](const auto& d) { return d.segment == *oldest; });
 }
 
 /// Writes the pending entries before `last`. Those that are not wholly in the log stay pending.
@@ -160,7 +175,7 @@ void journal::note_written(kept_entry& one, std::span<const record_place> where)
   for (const auto& d : std::exchange(one.what.drops, {})) ended_.push_back(d);
   if (one.what.sync == sync_policy::always) ++sync_now_;
   if (one.what.sync == sync_policy::interval) ++sync_soon_;
-  if (!one.what.owner) return;
+  if (!one.what.owner || one.repeats) return;
   if (records.has(record_kind::tx)) {
     parts_.clear();
     records.for_each_outline([&](std::size_t nth, std::uint32_t offset, const record_outline& r) {
@@ -197,16 +212,17 @@ void journal::note_references(const encoded_records& records, std::span<const re
   count_run();
 }
 
-/// Moves pending entries that take what the reserve is for before those that wait for space. What
-/// they say of messages that wait is repeated behind these, else a recovery that does not find the
-/// first any more would find messages that are done with. Gives the end of those that do not wait.
-std::size_t journal::bring_forward() {
+/// Moves pending entries that do not wait before those that do, and gives their end. What they say
+/// of messages that wait is repeated behind these, else a recovery that does not find the first any
+/// more would find messages that are done with.
+template <class Waits>
+std::size_t journal::bring_forward(Waits&& waits) {
   std::vector<kept_entry> waiting;
   waiting_messages messages;
   auto to = written_;
   for (auto i = written_; i < entries_.size(); ++i) {
     auto& one = entries_[i];
-    if (one.what.records.has(record_kind::enqueue) || one.follows) {
+    if (waits(one)) {
       messages.add(one.what.records);
       waiting.push_back(std::move(one));
       continue;
@@ -214,8 +230,10 @@ std::size_t journal::bring_forward() {
     if (auto again = messages.repeated(one.what.records); !again.empty()) {
       kept_entry behind;
       behind.what.records = std::move(again);
-      behind.what.sync = sync_policy::never;
-      behind.follows = true;
+      behind.what.sync = one.what.sync;
+      if (one.number == 0) one.number = ++repetitions_;
+      behind.number = one.number;
+      behind.repeats = true;
       waiting.push_back(std::move(behind));
     }
     if (to != i) entries_[to] = std::move(one);
@@ -252,7 +270,14 @@ file_result<void> journal::sync() {
   const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(count);
   for (auto one = entries_.begin(); one != end; ++one) {
     note_definitions(*one);
-    if (one->what.owner && !one->is_safe) one->what.owner->safe();
+    if (!one->what.owner || one->is_safe) continue;
+    const auto again = std::find_if(one + 1, entries_.end(), [&](const kept_entry& other) {
+      return one->number != 0 && other.number == one->number;
+    });
+    if (again == entries_.end())
+      one->what.owner->safe();
+    else  // only then it is
+      again->what.owner = std::move(one->what.owner);
   }
   entries_.erase(entries_.begin(), end);
   apply_drops();
@@ -293,7 +318,7 @@ void journal::drop(std::span<const reference_drop> gone) {
 /// of that yet, the old one is still needed.
 void journal::apply_drops() {
   for (const auto& one : entries_)
-    if (one.written_anew && replaces(one.what.records)) return;
+    if (one.written_anew && moves_messages(one.what.records)) return;
   for (const auto& d : ended_) live_.drop(d);
   ended_.clear();
 }

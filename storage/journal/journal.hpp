@@ -40,7 +40,8 @@ public:
 /// Records that go to the log one behind the other; each is there or not for itself.
 ///
 /// On a full disk an entry waits if it has an enqueue, also in a tx, and all others get through: so
-/// what settles is better not in the same entry.
+/// what settles is better not in the same entry. Then a record may be written more than once, and
+/// the order of entries is another; the log says the same in the end.
 struct journal_entry {
   encoded_records records;
   sync_policy sync = sync_policy::always;
@@ -96,10 +97,12 @@ public:
   bool has_pending() const noexcept { return written_ < entries_.size(); }
 
   /// Writes all that is pending. On a full disk the reserve is used for what does not wait (see
-  /// `journal_entry`). An error says why something is still pending.
+  /// `journal_entry`), its last file only for what frees the oldest segment. An error says why
+  /// something is still pending: try again when segments have been freed, and now and then.
   file_result<void> commit();
 
-  /// The last commit met a full disk: publishers had better wait.
+  /// The last commit met a full disk: publishers had better wait. To empty it, sync, collect, and
+  /// do as `wants_compaction` and `wants_definitions` say.
   bool is_full() const noexcept { return full_; }
 
   // -- syncing
@@ -134,7 +137,10 @@ private:
     journal_entry what;
     bool is_safe = false;       // the owner has been told
     bool written_anew = false;  // a sync of it has failed
-    bool follows = false;       // repeats what got ahead of entries that wait; stays behind them
+    // What gets ahead of entries that wait is repeated behind these, by an entry with the same
+    // number that does not get ahead itself.
+    std::uint64_t number = 0;
+    bool repeats = false;
     std::vector<record_place> where{};  // of its records, if they define something
   };
 
@@ -142,7 +148,9 @@ private:
   void note_written(kept_entry& one, std::span<const record_place> where);
   void note_references(const encoded_records& records, std::span<const record_place> where);
   void note_definitions(const kept_entry& one);
-  std::size_t bring_forward();
+  bool frees_oldest(const kept_entry& one) const noexcept;
+  template <class Waits>
+  std::size_t bring_forward(Waits&& waits);
   void apply_drops();
   bool has_unsynced() const noexcept { return written_ > 0; }
   bool is_closed(std::uint32_t segment) const noexcept;
@@ -154,6 +162,7 @@ private:
   std::size_t written_ = 0;            // so many are written and not synced
   std::vector<reference_drop> ended_;  // they count from the next sync on
   bool full_ = false;
+  std::uint64_t repetitions_ = 0;
   // Of what is written and not synced:
   std::uint64_t unsynced_bytes_ = 0;
   std::size_t sync_now_ = 0;   // entries that wait for a sync
