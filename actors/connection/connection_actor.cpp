@@ -109,7 +109,8 @@ void connection_actor::give_up(std::string_view kind, const std::string& why) {
 
 void connection_actor::end_turn() {
   look_at_credit();  // first: it may let publishes go on that were held
-  for (auto* channel : std::exchange(context_.to_flush, {})) channel->flush();
+  for (auto* channel : context_.to_flush) channel->flush();
+  context_.to_flush.clear();
   closed_channels_.clear();
   context_.local.outbox.flush();
   context_.local.writer.close();

@@ -73,11 +73,8 @@ struct connection_context {
 
   /// The user as this loop's snapshot has it; nullptr: deleted.
   const baton::user* user_now() noexcept {
-    auto version = local.view.snapshot().version;
-    if (version != user_version_) {
-      user_version_ = version;
-      user_ = local.view.snapshot().find_user(user);
-    }
+    if (local.view.snapshot().version != user_version_) [[unlikely]]
+      look_up_user();
     return user_;
   }
 
@@ -104,6 +101,12 @@ struct connection_context {
   }
 
 private:
+  // Not inline: with this in it, `user_now` would not be inlined either.
+  [[gnu::noinline]] void look_up_user() noexcept {
+    user_version_ = local.view.snapshot().version;
+    user_ = local.view.snapshot().find_user(user);
+  }
+
   std::uint64_t user_version_ = ~std::uint64_t{0};
   const baton::user* user_ = nullptr;
 };
