@@ -38,9 +38,10 @@ public:
     const auto segment = number<std::uint32_t>();
     return {segment, number<std::uint32_t>()};
   }
-  stored_message message() noexcept {
+  /// All of a message but its body, whose size is told.
+  stored_message message_before_body(std::uint64_t& body_size) noexcept {
     stored_message made;
-    const auto body_size = number<std::uint64_t>();
+    body_size = number<std::uint64_t>();
     const auto expiration_ms = number<std::uint64_t>();
     const auto properties_size = number<std::uint32_t>();
     const auto exchange_size = number<std::uint8_t>();
@@ -52,9 +53,15 @@ public:
     made.exchange = text(exchange_size);
     made.routing_key = text(key_size);
     made.properties = bytes(properties_size);
+    return made;
+  }
+  stored_message message() noexcept {
+    std::uint64_t body_size = 0;
+    auto made = message_before_body(body_size);
     made.body = bytes(body_size);
     return made;
   }
+  std::size_t left() const noexcept { return left_.size(); }
   bool at_end() const noexcept { return !failed_ && left_.empty(); }
 
 private:
@@ -181,6 +188,29 @@ result<record> decode(byte_view frame) {
   if (const auto* whole = std::get_if<tx>(&made); whole != nullptr)
     if (!are_parts(whole->parts, h.count))
       return failure{error{kind() + ": its parts are no " + std::to_string(h.count) + " records"}};
+  return made;
+}
+
+result<message_front> decode_front(byte_view front) {
+  if (front.size() < record_header_size) return failure{error{"it has no whole header"}};
+  const auto h = read_header(front);
+  reader from{front.subspan(record_header_size)};
+  switch (static_cast<record_kind>(h.kind)) {
+    case record_kind::move:
+      from.bytes(std::uint64_t{h.runs} * queue_run::size);
+      [[fallthrough]];
+    case record_kind::enqueue:
+    case record_kind::relocate:
+      from.bytes(std::uint64_t{h.count} * queue_place::size);
+      break;
+    default:
+      return failure{error{"a record of kind " + std::to_string(h.kind) + " has no message"}};
+  }
+  message_front made;
+  made.message = from.message_before_body(made.body_size);
+  made.body_at = front.size() - from.left();
+  if (from.failed() || made.body_at > h.size || made.body_size != h.size - made.body_at)
+    return failure{error{"its message does not fit into it"}};
   return made;
 }
 

@@ -138,6 +138,16 @@ bool looks_like_record(byte_view front, std::uint64_t room) noexcept;
 /// by a later version, or by mistake.
 result<record> decode(byte_view frame);
 
+/// A record's message up to its body, which may not be there yet.
+struct message_front {
+  stored_message message;   ///< without its body
+  std::size_t body_at = 0;  ///< in the record, to its end
+  std::uint64_t body_size = 0;
+};
+
+/// The same of an enqueue, a move or a relocate that begins with `front`.
+result<message_front> decode_front(byte_view front);
+
 /// The size that a record says it has: of the parts of a tx, whose frames are not checked singly.
 std::uint32_t size_of_part(byte_view from) noexcept;
 

@@ -141,21 +141,27 @@ public:
   /// Takes out the messages of a whole chunk, for whoever loads them; nothing if there are none.
   std::optional<stored_chunk> take_chunk(std::uint64_t number) noexcept;
 
-  /// Takes out all below `end`; calls `gone(sequence, const stored_entry&)` for each, in order.
+  /// Takes out all in [first, end); calls `gone(sequence, const stored_entry&)` for each, in order.
+  template <class Gone>
+  void erase_range(sequence first, sequence end, Gone&& gone) {
+    for (const auto* c = at_or_after(stored_chunk::number_of(first));
+         c != nullptr && c->at(0) < end;) {
+      const auto chunk = c->number();
+      auto left = c->present();
+      if (first > c->at(0)) left &= ~std::uint64_t{0} << stored_chunk::index_of(first);
+      if (end - c->at(0) < stored_chunk::size)
+        left &= (std::uint64_t{1} << stored_chunk::index_of(end)) - 1;
+      for (; left != 0; left &= left - 1) {
+        const auto number =
+            chunk * stored_chunk::size + static_cast<unsigned>(std::countr_zero(left));
+        gone(number, *erase(number));
+      }
+      c = at_or_after(chunk + 1);
+    }
+  }
   template <class Gone>
   void erase_below(sequence end, Gone&& gone) {
-    while (!chunks_.empty() && chunks_.begin()->first <= stored_chunk::number_of(end)) {
-      const auto oldest = chunks_.begin();
-      if (oldest->first == stored_chunk::number_of(end)) {
-        const auto below = (std::uint64_t{1} << stored_chunk::index_of(end)) - 1;
-        for (auto left = oldest->second.present() & below; left != 0; left &= left - 1) {
-          const auto number = oldest->second.at(static_cast<unsigned>(std::countr_zero(left)));
-          gone(number, *erase(number));
-        }
-        return;
-      }
-      take_chunk(oldest->first)->for_each(gone);
-    }
+    erase_range(0, end, gone);
   }
 
   /// After an unclean stop nobody knows which messages had been delivered.
