@@ -2,6 +2,7 @@
 """How much a client that misbehaves slows an unrelated flow of 1,000 messages/s.
 
     tests/bench/neighbours.py [--baton build/release/baton] [--only NAME]... [--turns N] [--seconds S]
+                              [--own-seconds S]
 
 Each turn measures the flow three times: alone; while somebody misbehaves towards a second node on the
 same machine, which costs it nothing but processor time; and while somebody misbehaves towards its own
@@ -185,7 +186,7 @@ def peak_bytes(node):
                 if line.startswith("VmHWM:"))
 
 
-def turn(baton, what, seconds):
+def turn(baton, what, seconds, own_seconds):
     """(alone, beside one that misbehaves elsewhere, beside one here, peak memory of the node)"""
     with contextlib.ExitStack() as nodes:
         def fresh():
@@ -197,7 +198,7 @@ def turn(baton, what, seconds):
         with Neighbour(what, second):
             elsewhere = flow(baton, own, seconds)
         with Neighbour(what, own):
-            here = flow(baton, own, seconds)
+            here = flow(baton, own, own_seconds)
         return alone, elsewhere, here, max(peak_bytes(own), peak_bytes(second))
 
 
@@ -218,7 +219,10 @@ def main():
                         help=f"cases: {', '.join(CASES)}")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5, help="that are measured, each time")
+    parser.add_argument("--own-seconds", type=float,
+                        help="the same, beside the load on the flow's own node; default: --seconds")
     options = parser.parse_args()
+    own_seconds = options.own_seconds or options.seconds
     baton = os.environ["BATON"] = str(Path(options.baton).resolve())
 
     print(f"p50 and p99 of 1,000 messages/s in us: alone / misbehaviour at a second node / at its own node "
@@ -227,8 +231,8 @@ def main():
     print("| beside | p50 | p99 | peak |\n|---|---:|---:|---:|", flush=True)
     for name, what in CASES.items():
         if not options.only or name in options.only:
-            print(row(what[0], [turn(baton, what, options.seconds) for _ in range(options.turns)]),
-                  flush=True)
+            print(row(what[0], [turn(baton, what, options.seconds, own_seconds)
+                                for _ in range(options.turns)]), flush=True)
 
 
 if __name__ == "__main__":
