@@ -26,8 +26,33 @@ std::uint64_t hash_binding(const binding& of) {
   return hash_number(arguments, hash);
 }
 
+/// As values are equal, and a float that is no number equals every other one: else a binding that
+/// has one could never be found again.
+bool same_value(const field_value& a, const field_value& b);
+
+bool same_entry(const field_table::value_type& a, const field_table::value_type& b) {
+  return a.first == b.first && same_value(a.second, b.second);
+}
+
+bool same_value(const field_value& a, const field_value& b) {
+  const auto same_real = [](auto x, auto y) { return x == y || (x != x && y != y); };
+  if (a.held.index() != b.held.index()) return false;
+  if (const auto* real = a.get<double>()) return same_real(*real, *b.get<double>());
+  if (const auto* real = a.get<float>()) return same_real(*real, *b.get<float>());
+  if (const auto* array = a.get<field_array>()) {
+    const auto& other = *b.get<field_array>();
+    return std::equal(array->begin(), array->end(), other.begin(), other.end(), same_value);
+  }
+  if (const auto* table = a.get<field_table>()) {
+    const auto& other = *b.get<field_table>();
+    return std::equal(table->begin(), table->end(), other.begin(), other.end(), same_entry);
+  }
+  return a == b;
+}
+
+/// In any order.
 bool same_arguments(const field_table& a, const field_table& b) {
-  return a.size() == b.size() && (a == b || std::is_permutation(a.begin(), a.end(), b.begin()));
+  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end(), same_entry);
 }
 
 }  // namespace

@@ -88,11 +88,22 @@ private:
       return;
     }
     auto why = outcome.reason().text;
-    if (exists)
-      why += known->second ? ", which is declared at " + to_string(*known->second)
-                           : ", which exists on this node";
+    if (exists) why += ", which is " + where_it_is(known->first, known->second);
     refuse(where, std::move(why));
     if (exists && fresh) places_.erase(known);  // it is there all the same
+  }
+
+  /// Where the other side of a conflict was said.
+  std::string where_it_is(const identity& what, const std::optional<place>& declared) const {
+    if (declared) return "declared at " + to_string(*declared);
+    return is_in_journal(what) ? "in the journal" : "on this node";
+  }
+
+  bool is_in_journal(const identity& what) const {
+    const auto& [kind, vhost, name] = what;
+    const auto* here = core_.state().find_vhost(vhost);
+    if (kind == resource_kind::queue) return is_stored(*here->find_queue(name));
+    return is_stored(here->find_exchange(name)->definition());
   }
 
   void bind(const binding_settings& each) {

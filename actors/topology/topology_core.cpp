@@ -51,12 +51,17 @@ result<vhost_id> topology_core::add_vhost(std::string name) {
   if (state_.vhosts.size() >= limits_.vhosts)
     return failure{error{"virtual host '" + name + "': the limit of " +
                          std::to_string(limits_.vhosts) + " is reached"}};
+  changes_.put(encode_vhost(name));
+  return place_vhost(std::move(name));
+}
+
+vhost_id topology_core::place_vhost(std::string name) {
   const vhost_id id{++last_id_};
   state_.vhosts.set(id, shared<vhost>::make(vhost{id, name, {}, {}}));
   state_.vhost_names.set(std::move(name), id);
   books_.try_emplace(id);
   for (const predeclared& each : predeclared_exchanges)
-    create_exchange(id, {{}, each.name, each.type, true, false, each.internal, {}, {}});
+    place_exchange(id, {{}, each.name, each.type, true, false, each.internal, {}, {}});
   changed_ = true;
   return id;
 }
@@ -70,11 +75,20 @@ std::vector<shared<queue_entry>> topology_core::remove_vhost(std::string_view na
   gone.queues.for_each([&](const shared<queue_entry>& queue) {
     if (queue->direct_reply) return;
     disown(*queue);
+    if (is_stored(*queue)) changes_.drop(stored_key(*queue));
     ended.push_back(queue);
   });
+  const books& known_here = books_.at(id);
+  gone.exchanges.for_each([&](const shared<exchange>& each) {
+    known_here.bindings.for_each_from(each->definition().id, [&](const binding& from) {
+      if (is_stored(from)) changes_.drop(stored_key(gone.name, from));
+    });
+    if (is_stored(each->definition())) changes_.drop(stored_key(gone.name, each->definition()));
+  });
+  changes_.drop(stored_vhost_key(gone.name));
   queues_ -= ended.size();
   exchanges_ -= gone.exchanges.size();
-  bindings_ -= books_.at(id).bindings.size();
+  bindings_ -= known_here.bindings.size();
   books_.erase(id);
   state_.vhost_names.erase(name);
   state_.vhosts.erase(id);

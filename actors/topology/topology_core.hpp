@@ -14,6 +14,7 @@
 #include "actors/topology/access.hpp"
 #include "actors/topology/arguments.hpp"
 #include "actors/topology/binding_table.hpp"
+#include "actors/topology/definition_changes.hpp"
 #include "actors/topology/entities.hpp"
 #include "actors/topology/equivalence.hpp"
 #include "actors/topology/listing.hpp"
@@ -81,6 +82,9 @@ struct topology_limits {
 /// answers: an answered change is seen by every later publish on any connection.
 ///
 /// Texts of refusals are RabbitMQ's, version 4 where versions differ; see refusal.hpp.
+///
+/// What is durable is told to the store: an actor that publishes takes the changes along, and
+/// answers when they are safe.
 class topology_core {
 public:
   /// 16 random bytes, for the names of queues that clients leave to the node.
@@ -98,6 +102,24 @@ public:
   const topology_snapshot& state() const noexcept { return state_; }
   /// Publishes what changed since the last call. False: nothing did.
   bool publish();
+
+  // ---- what survives a restart: virtual hosts, exchanges, queues and bindings
+
+  /// What durable definitions came, changed or went since the last call. Restored ones are none.
+  std::vector<definition_change> take_changes() { return changes_.take(); }
+  /// Every one there is, those of pending changes too.
+  std::vector<definition> all_definitions() const;
+
+  struct left_out {
+    std::string key;
+    std::string why;  ///< names the definition: "queue 'q' in vhost '/': its value is cut short"
+  };
+  /// Puts back what was stored, in whatever order it is given, before anything else exists. Queues
+  /// have the ids that they had; no other queue will get one. Limits do not count, and what is
+  /// stored in a way that cannot be is left out and returned.
+  std::vector<left_out> restore(std::vector<definition> stored, const make_target& make);
+  /// No queue is given an id up to this one from now on.
+  void reserve_ids(std::uint64_t up_to) noexcept;
 
   // ---- virtual hosts and users
 
@@ -151,12 +173,15 @@ public:
   std::vector<binding_listing> list_bindings() const;
 
 private:
+  class restoration;
+
   /// What the writer knows about a virtual host besides what it publishes.
   struct books {
     binding_table bindings;
     std::unordered_map<queue_id, std::string> queue_names;
   };
 
+  const std::string& vhost_name(vhost_id id) const { return state_.find_vhost(id)->name; }
   vhost& edit_vhost(vhost_id id);
   exchange& edit_exchange(vhost_id id, std::string_view name);
   std::optional<refusal> check(const requester& who, permission kind, resource_kind resource,
@@ -165,7 +190,11 @@ private:
   result<std::vector<std::string>, refusal> judge(const std::vector<unknown_argument>& unknown,
                                                   const std::string& resource);
 
-  void create_exchange(vhost_id id, exchange_definition definition);
+  // These four put what was checked into the working copy.
+  vhost_id place_vhost(std::string name);
+  const exchange_definition& place_exchange(vhost_id id, exchange_definition definition);
+  shared<queue_entry> place_queue(queue_entry made, const make_target& make);
+  const binding& place_binding(vhost_id id, binding made);
   void drop_exchange(vhost_id id, const shared<exchange_definition>& gone);
   result<queue_outcome, refusal> declare_passively(const requester& who,
                                                    const queue_declaration& asked) const;
@@ -173,11 +202,13 @@ private:
                                               const make_target& make);
   shared<queue_entry> drop_queue(vhost_id id, queue_id queue);
   void disown(const queue_entry& queue);
+  binding take_binding(vhost_id id, const binding& known);
   void drop_binding(vhost_id id, const binding& known);
   void drop_bindings_to(vhost_id id, std::uint64_t key);
   void drop_unused(vhost_id id);
   std::string generated_name();
   result<binding, refusal> resolve(const requester& who, binding_request& asked) const;
+  static std::optional<refusal> check_arguments(const binding& made);
   std::optional<refusal> check_ends(const requester& who, const binding_request& asked,
                                     const vhost& here) const;
 
@@ -189,6 +220,7 @@ private:
 
   topology_snapshot state_;
   bool changed_ = false;
+  definition_changes changes_;
   std::unordered_map<vhost_id, books> books_;
   std::unordered_map<connection_id, std::unordered_map<queue_id, vhost_id>> owned_;
   std::unordered_set<std::string> warned_;  // names of unknown arguments, each reported once

@@ -52,22 +52,25 @@ result<exchange_outcome, refusal> topology_core::declare_exchange(const requeste
     return failure{refusal{refusal::precondition_failed,
                            "cannot declare " + resource + ": the limit of " +
                                std::to_string(limits_.exchanges) + " exchanges is reached"}};
-  create_exchange(asked.vhost, {{},
-                                std::move(asked.name),
-                                *type,
-                                asked.durable,
-                                asked.auto_delete,
-                                asked.internal,
-                                std::move(asked.arguments),
-                                *std::move(alternate)});
+  const exchange_definition& made = place_exchange(asked.vhost, {{},
+                                                                 std::move(asked.name),
+                                                                 *type,
+                                                                 asked.durable,
+                                                                 asked.auto_delete,
+                                                                 asked.internal,
+                                                                 std::move(asked.arguments),
+                                                                 *std::move(alternate)});
+  if (is_stored(made)) changes_.put(encode(vhost_name(asked.vhost), made));
   return exchange_outcome{true, *std::move(warnings)};
 }
 
-void topology_core::create_exchange(vhost_id id, exchange_definition definition) {
+const exchange_definition& topology_core::place_exchange(vhost_id id,
+                                                         exchange_definition definition) {
   definition.id = exchange_id{++last_id_};
-  edit_vhost(id).exchanges.put(shared<exchange>::make(
-      exchange{shared<exchange_definition>::make(std::move(definition)), ++last_revision_}));
+  const auto made = shared<exchange_definition>::make(std::move(definition));
+  edit_vhost(id).exchanges.put(shared<exchange>::make(exchange{made, ++last_revision_}));
   ++exchanges_;
+  return *made;  // which the exchange holds
 }
 
 result<void, refusal> topology_core::delete_exchange(const requester& who, vhost_id vhost,
@@ -95,11 +98,9 @@ result<void, refusal> topology_core::delete_exchange(const requester& who, vhost
 void topology_core::drop_exchange(vhost_id id, const shared<exchange_definition>& gone) {
   edit_vhost(id).exchanges.erase(gone->name);
   --exchanges_;
-  binding_table& bindings = books_.at(id).bindings;
-  while (const binding* from = bindings.any_from(gone->id)) {
-    bindings.take(*from);
-    --bindings_;
-  }
+  const binding_table& bindings = books_.at(id).bindings;
+  while (const binding* from = bindings.any_from(gone->id)) take_binding(id, *from);
+  if (is_stored(*gone)) changes_.drop(stored_key(vhost_name(id), *gone));
   drop_bindings_to(id, destination_key(gone->id));
 }
 
@@ -119,10 +120,16 @@ void topology_core::drop_bindings_to(vhost_id id, std::uint64_t key) {
   while (const binding* to = bindings.any_to(key)) drop_binding(id, *to);
 }
 
-void topology_core::drop_binding(vhost_id id, const binding& known) {
-  binding_table& bindings = books_.at(id).bindings;
-  const binding taken = bindings.take(known);
+/// Out of the books, not out of the exchange's index.
+binding topology_core::take_binding(vhost_id id, const binding& known) {
+  if (is_stored(known)) changes_.drop(stored_key(vhost_name(id), known));
   --bindings_;
+  return books_.at(id).bindings.take(known);
+}
+
+void topology_core::drop_binding(vhost_id id, const binding& known) {
+  const binding_table& bindings = books_.at(id).bindings;
+  const binding taken = take_binding(id, known);
   edit_exchange(id, taken.source->name).remove(taken, ++last_revision_);
   if (taken.source->auto_delete && bindings.any_from(taken.source->id) == nullptr)
     unused_.push_back(taken.source);
@@ -164,25 +171,35 @@ result<binding, refusal> topology_core::resolve(const requester& who,
   return made;
 }
 
+/// A headers exchange has to understand them.
+std::optional<refusal> topology_core::check_arguments(const binding& made) {
+  if (made.source->type != exchange_type::headers) return std::nullopt;
+  auto matcher = headers_matcher::compile(made.arguments);
+  if (!matcher) return std::move(matcher.reason());
+  return std::nullopt;
+}
+
 result<void, refusal> topology_core::bind(const requester& who, binding_request asked) {
   auto made = resolve(who, asked);
   if (!made) return failure{std::move(made.reason())};
-  if (made->source->type == exchange_type::headers) {
-    auto matcher = headers_matcher::compile(made->arguments);
-    if (!matcher) return failure{std::move(matcher.reason())};
-  }
-  binding_table& bindings = books_.at(asked.vhost).bindings;
-  if (bindings.find(*made) != nullptr) return {};
+  if (auto wrong = check_arguments(*made)) return failure{std::move(*wrong)};
+  if (books_.at(asked.vhost).bindings.find(*made) != nullptr) return {};
   if (bindings_ >= limits_.bindings)
-    return failure{refusal{
-        refusal::precondition_failed,
-        "cannot bind to " + exchange_text(asked.source, state_.find_vhost(asked.vhost)->name) +
-            ": the limit of " + std::to_string(limits_.bindings) + " bindings is reached"}};
-  made->id = ++last_id_;
-  const binding& added = bindings.add(*std::move(made));
-  ++bindings_;
-  edit_exchange(asked.vhost, asked.source).add(added, ++last_revision_);
+    return failure{
+        refusal{refusal::precondition_failed,
+                "cannot bind to " + exchange_text(asked.source, vhost_name(asked.vhost)) +
+                    ": the limit of " + std::to_string(limits_.bindings) + " bindings is reached"}};
+  const binding& placed = place_binding(asked.vhost, *std::move(made));
+  if (is_stored(placed)) changes_.put(encode(vhost_name(asked.vhost), placed));
   return {};
+}
+
+const binding& topology_core::place_binding(vhost_id id, binding made) {
+  made.id = ++last_id_;
+  const binding& placed = books_.at(id).bindings.add(std::move(made));
+  ++bindings_;
+  edit_exchange(id, placed.source->name).add(placed, ++last_revision_);
+  return placed;
 }
 
 result<void, refusal> topology_core::unbind(const requester& who, binding_request asked) {

@@ -74,8 +74,8 @@ result<queue_outcome, refusal> topology_core::declare_passively(
 result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
                                                            queue_declaration& asked,
                                                            const make_target& make) {
-  const std::string& vhost_name = state_.find_vhost(asked.vhost)->name;
-  const std::string resource = queue_text(asked.name, vhost_name);
+  const std::string& here = vhost_name(asked.vhost);
+  const std::string resource = queue_text(asked.name, here);
   if (queues_ >= limits_.queues)
     return failure{refusal{refusal::precondition_failed,
                            "cannot declare " + resource + ": the limit of " +
@@ -86,13 +86,12 @@ result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
   auto dead_letters = exchange_argument(asked.arguments, "x-dead-letter-exchange", resource);
   if (!dead_letters) return failure{std::move(dead_letters.reason())};
   if (*dead_letters) {
-    if (auto refused = check(who, permission::read, resource_kind::queue, asked.name, vhost_name))
+    if (auto refused = check(who, permission::read, resource_kind::queue, asked.name, here))
       return failure{std::move(*refused)};
-    if (auto refused =
-            check(who, permission::write, resource_kind::exchange, **dead_letters, vhost_name))
+    if (auto refused = check(who, permission::write, resource_kind::exchange, **dead_letters, here))
       return failure{std::move(*refused)};
   }
-  auto arguments = parse_queue_arguments(asked.arguments, asked.name, vhost_name);
+  auto arguments = parse_queue_arguments(asked.arguments, asked.name, here);
   if (!arguments) return failure{std::move(arguments.reason())};
   if (auto refused = check_type_properties(asked, arguments->type, resource))
     return failure{std::move(*refused)};
@@ -101,7 +100,7 @@ result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
 
   queue_entry made{queue_id{++last_id_},
                    asked.vhost,
-                   vhost_name,
+                   here,
                    std::move(asked.name),
                    asked.durable,
                    asked.auto_delete,
@@ -109,14 +108,20 @@ result<queue_outcome, refusal> topology_core::create_queue(const requester& who,
                    std::move(asked.arguments),
                    *std::move(arguments),
                    nullptr};
+  const auto entry = place_queue(std::move(made), make);
+  if (is_stored(*entry)) changes_.put(encode(*entry));
+  return queue_outcome{queue_status::created, entry, *std::move(warnings)};
+}
+
+shared<queue_entry> topology_core::place_queue(queue_entry made, const make_target& make) {
   if (made.survives_restart()) made.sync = sync_.of(made.vhost_name, made.name);
   made.target = make(made);
   const auto entry = shared<queue_entry>::make(std::move(made));
-  books_.at(asked.vhost).queue_names.emplace(entry->id, entry->name);
-  if (entry->owner) owned_[*entry->owner].emplace(entry->id, asked.vhost);
-  edit_vhost(asked.vhost).queues.put(entry);
+  books_.at(entry->vhost).queue_names.emplace(entry->id, entry->name);
+  if (entry->owner) owned_[*entry->owner].emplace(entry->id, entry->vhost);
+  edit_vhost(entry->vhost).queues.put(entry);
   ++queues_;
-  return queue_outcome{queue_status::created, entry, *std::move(warnings)};
+  return entry;
 }
 
 std::string topology_core::generated_name() { return generated_queue_name(random_()); }
@@ -177,6 +182,7 @@ shared<queue_entry> topology_core::drop_queue(vhost_id id, queue_id queue) {
   shared<queue_entry> gone = *found;
   drop_bindings_to(id, destination_key(gone->id));
   drop_unused(id);
+  if (is_stored(*gone)) changes_.drop(stored_key(*gone));
   edit_vhost(id).queues.erase(gone->name);
   here->second.queue_names.erase(name);
   disown(*gone);

@@ -91,17 +91,19 @@ TEST_CASE("a conflict with what is there already says so, and bindings of that a
   topology_core core{publication, {}, false, [] { return std::array<std::uint8_t, 16>{}; }};
   const auto target = topology_test::fixture::targets();
   settings before, after;
-  before.queues = {queue_at("a", true, 1)};
+  before.queues = {queue_at("a", true, 1), queue_at("c", false, 2)};
   CHECK(declare_configured(core, before, target).refused.empty());
 
-  after.queues = {queue_at("a", false, 3), queue_at("b", true, 5)};
+  after.queues = {queue_at("a", false, 3), queue_at("b", true, 5), queue_at("c", true, 7)};
   after.bindings.emplace_back().exchange = "amq.fanout";
   after.bindings.back().queue = "a";
   const auto outcome = declare_configured(core, after, target);
   CHECK(written(outcome.refused) ==
         lines{"n.toml:3:1: inequivalent arg 'durable' for queue 'a' in vhost '/': received 'false' "
-              "but current is 'true', which exists on this node"});
-  CHECK(core.list_queues().size() == 2);
+              "but current is 'true', which is in the journal",
+              "n.toml:7:1: inequivalent arg 'durable' for queue 'c' in vhost '/': received 'true' "
+              "but current is 'false', which is on this node"});
+  CHECK(core.list_queues().size() == 3);
 }
 
 TEST_CASE("unknown arguments of configured things are warnings with their place") {

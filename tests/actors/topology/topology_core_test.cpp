@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/actors/topology/fixture.hpp"
 
 namespace baton {
@@ -272,6 +274,19 @@ TEST_CASE("a bind names the exchange first when both ends are missing") {
                   "any-with-x"});
   REQUIRE(refused(t.core.bind(t.who, t.binding_of("e", "q", "", {{"x-match", number(1)}})))
               .text.starts_with("Invalid x-match field type"));
+}
+
+TEST_CASE("an argument that is no number equals itself: bound once, and gone with the queue") {
+  fixture t;
+  const auto q = t.queue("q");
+  const field_table arguments{{"a", {std::numeric_limits<double>::quiet_NaN()}},
+                              {"b", {-std::numeric_limits<float>::quiet_NaN()}},
+                              {"c", {field_array{{std::numeric_limits<double>::quiet_NaN()}}}}};
+  t.bind("amq.headers", "q", "", arguments);
+  t.bind("amq.headers", "q", "", arguments);
+  REQUIRE(t.core.list_bindings().size() == 2);  // with the default exchange's
+  t.core.queue_closed(t.vhost, q->id);
+  REQUIRE(t.core.list_bindings().empty());
 }
 
 TEST_CASE("ten thousand bound queues go without looking at each other") {
