@@ -63,16 +63,22 @@ rule<std::string> one_of(std::vector<std::string> words) {
           }};
 }
 
-rule<std::string> a_pattern() {
-  return {"a regular expression of at most 255 bytes", [](const std::string& pattern) {
-            if (pattern.size() > max_name_bytes) return false;
-            try {
-              std::regex{pattern};
-              return true;
-            } catch (const std::regex_error&) {
-              return false;
-            }
-          }};
+bool is_pattern(const std::string& text) {
+  if (text.size() > max_name_bytes) return false;
+  try {
+    std::regex{text};
+    return true;
+  } catch (const std::regex_error&) {
+    return false;
+  }
+}
+
+/// An empty one matches nothing.
+rule<std::string> a_pattern() { return {"a regular expression of at most 255 bytes", is_pattern}; }
+
+rule<std::string> a_pattern_of_something() {
+  return {"a regular expression of 1 to 255 bytes",
+          [](const std::string& text) { return !text.empty() && is_pattern(text); }};
 }
 
 rule<std::filesystem::path> not_empty() {
@@ -166,7 +172,7 @@ const std::vector<key<journal_settings>>& keys_of() {
        "Files that are kept ready, so that consumers can empty a full disk.", within(1u, 1024u)},
       {"max_unsynced", &s::max_unsynced,
        "Bytes that may be written before they are synced, whatever the policies. They are kept in "
-       "memory until then.",
+       "memory until then. Unless set, at most an eighth of `node.memory`.",
        within(1_MiB, 1_GiB)},
       {"compact_below", &s::compact_below,
        "The oldest file is written anew where less of it is still needed.",
@@ -180,7 +186,7 @@ const std::vector<key<sync_settings>>& keys_of() {
   using s = sync_settings;
   static const std::vector<key<s>> keys{
       key<s>{"queues", &s::queues, "Names of queues; the first table that names a queue holds.",
-             a_pattern()}
+             a_pattern_of_something()}
           .required(),
       {"vhost", &s::vhost, "The virtual host that they are in.", a_name()},
       {"sync", &s::sync, "In place of `journal.sync`."},

@@ -118,6 +118,7 @@ void check_limits(const settings& node, const document_table& document, mistakes
   check(size_of("limits", "delivery_credit", limits.delivery_credit), half);
   check(size_of("limits", "max_unsent", limits.max_unsent), half);
   check(size_of("limits", "max_transaction", limits.max_transaction), half);
+  check(size_of("journal", "max_unsynced", node.journal.max_unsynced), half);
   check(size_of("limits", "publish_reserve", limits.publish_reserve),
         size_of("node", "high_mark", above_high_mark(node.node), "what node.memory has above "));
   check(part_of_memory("queue_share", node.node.queue_share),
@@ -249,6 +250,7 @@ public:
     for (const auto& each : node_.exchanges) check_named(each, exchanges_);
     for (const auto& each : node_.queues) check_named(each, queues_);
     for (const auto& each : node_.bindings) check_binding(each);
+    for (const auto& each : node_.syncs) check_sync(each);
   }
 
 private:
@@ -290,6 +292,13 @@ private:
     check_there("queue", queues_, each.queue, each);
   }
 
+  void check_sync(const sync_settings& each) {
+    if (each.queues.empty()) return;  // reported as missing, or as empty
+    syncs_.add({each.vhost, each.queues}, each.where, named("sync of", each.queues, each.vhost),
+               found_);
+    check_vhost(each.vhost, each.where);
+  }
+
   void check_there(const char* kind, const first_places<vhost_and_name>& known,
                    const std::string& name, const binding_settings& binding) {
     if (name.empty() || known.contains({binding.vhost, name})) return;
@@ -313,6 +322,7 @@ private:
   first_places<vhost_and_name> exchanges_;
   first_places<vhost_and_name> queues_;
   first_places<std::array<std::string, 6>> bindings_;
+  first_places<vhost_and_name> syncs_;
 };
 
 }  // namespace
@@ -323,6 +333,8 @@ void fit_limits(settings& node, const document_table& document) {
   const auto is_set = [&](const char* name) {
     return place_of(document, "limits", name).has_value();
   };
+  if (!place_of(document, "journal", "max_unsynced"))
+    node.journal.max_unsynced = std::min(node.journal.max_unsynced, byte_count{memory / 8});
   if (!place_of(document, "node", "queue_share"))
     node.node.queue_share = std::min(node.node.queue_share, node.node.high_mark);
   if (!is_set("publish_reserve"))

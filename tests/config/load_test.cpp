@@ -195,9 +195,34 @@ TEST_CASE("message limits that nobody set follow the memory budget, and set ones
 TEST_CASE("shares of memory that nobody set fit a small budget and a low high mark") {
   const auto small = loaded("[node]\nmemory = \"16MiB\"\nhigh_mark = \"95%\"");
   CHECK(small.limits.max_transaction == 2_MiB);
+  CHECK(small.journal.max_unsynced == 2_MiB);
   CHECK(small.limits.publish_reserve == byte_count{(16u << 20) - percent{95}.of(16_MiB).value});
   CHECK(loaded("[node]\nhigh_mark = \"20%\"").node.queue_share == percent{20});
   CHECK(loaded("[node]\nhigh_mark = \"95%\"").limits.publish_reserve == 1_MiB);
+  CHECK(loaded("[journal]\nmax_unsynced = \"500MiB\"").journal.max_unsynced == 500_MiB);
+}
+
+TEST_CASE("sync policies of queues are read in the order of the text") {
+  const auto node = loaded(R"([journal]
+sync = "interval"
+sync_interval = "10ms"
+[[vhost]]
+name = "v"
+[[sync]]
+queues = "^log"
+sync = "never"
+[[sync]]
+queues = "^log"
+vhost = "v"
+)");
+  CHECK(node.journal.sync == sync_policy::interval);
+  CHECK(node.journal.sync_interval == 10ms);
+  REQUIRE(node.syncs.size() == 2);
+  CHECK(node.syncs[0].queues == "^log");
+  CHECK(node.syncs[0].vhost == "/");
+  CHECK(node.syncs[0].sync == sync_policy::never);
+  CHECK(node.syncs[1].vhost == "v");
+  CHECK(node.syncs[1].sync == sync_policy::always);
 }
 
 TEST_CASE("what is set by hand wins over the files, and needs no quotes") {

@@ -157,6 +157,27 @@ TEST_CASE("what one client may use of the memory is at most half of it") {
                 "node.memory (32MiB, n.toml:2:1)"});
 }
 
+TEST_CASE("what is kept in memory until it is synced is at most half of it") {
+  CHECK(wrong("[node]\nmemory = \"64MiB\"\n[journal]\nmax_unsynced = \"33MiB\"") ==
+        lines{"n.toml:4:1: journal.max_unsynced (33MiB, n.toml:4:1) is larger than half of "
+              "node.memory (32MiB, n.toml:2:1)"});
+}
+
+TEST_CASE("a sync policy is for queues that there may be, and for each pattern once") {
+  CHECK(wrong("[[sync]]\nqueues = \"a\"\nvhost = \"v\"") ==
+        lines{"n.toml:1:1: vhost \"v\" is not declared here; expected a [[vhost]] of that name"});
+  CHECK(wrong("[[sync]]\nqueues = \"a\"\n[[sync]]\nqueues = \"a\"\nsync = \"never\"") ==
+        lines{"n.toml:3:1: sync of \"a\" in vhost \"/\" is declared twice, first at n.toml:1:1"});
+  CHECK(wrong("[[sync]]\nqueues = \"\"") ==
+        lines{"n.toml:2:10: sync.queues: found \"\", expected a regular expression of 1 to 255 "
+              "bytes"});
+  CHECK(wrong("[[sync]]\nqueues = \"(\"").size() == 1);
+  CHECK(wrong("[[sync]]\nsync = \"never\"") ==
+        lines{"n.toml:1:1: sync.queues: missing, expected a string, a regular expression of 1 to "
+              "255 bytes"});
+  CHECK(wrong("[[sync]]\nqueues = \"a\"\nsync = \"sometimes\"").size() == 1);
+}
+
 TEST_CASE("what a blocked connection may still send fits above the high mark") {
   CHECK(wrong("[node]\nmemory = \"100MB\"\nhigh_mark = \"90%\"\n"
               "[limits]\npublish_reserve = \"11MB\"") ==
@@ -228,6 +249,9 @@ TEST_CASE("no limit of the protocol can be nothing at all") {
   }
   for (const std::string key : {"memory", "queue_share", "high_mark"})
     CHECK(wrong("[node]\n" + key + " = 0").size() == 1);
+  for (const std::string key :
+       {"sync_interval", "segment_size", "reserved_segments", "max_unsynced", "compact_below"})
+    CHECK(wrong("[journal]\n" + key + " = 0").size() == 1);
 }
 
 TEST_CASE("an address that no host can have is refused before anybody listens") {
