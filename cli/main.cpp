@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "cli/check.hpp"
+#include "cli/journal.hpp"
 #include "cli/perf/perf_command.hpp"
 #include "cli/run.hpp"
 #include "cli/status.hpp"
@@ -72,6 +73,18 @@ int dispatch(int argc, char** argv) {
   auto* stop = app.add_subcommand("stop", "drain a running node and end it");
   choice.add_to(*stop);
   stop->callback([&] { exit_code = stop_command(choice.folder(), std::cout, std::cerr); });
+
+  std::string journal_folder;
+  auto* journal = app.add_subcommand("journal", "look into a journal on the disk; writes nothing");
+  journal->require_subcommand(1);
+  const auto add_journal = [&](const char* name, const char* help, auto* command) {
+    auto* added = journal->add_subcommand(name, help);
+    added->add_option("folder", journal_folder, "the journal's folder, or a node's data folder")
+        ->required();
+    added->callback([&, command] { exit_code = command(journal_folder, std::cout, std::cerr); });
+  };
+  add_journal("dump", "a line for each record", &dump_journal_command);
+  add_journal("verify", "read everything and say what is damaged", &verify_journal_command);
 
   perf::add_perf(app, exit_code);
 
