@@ -89,6 +89,7 @@ bool are_parts(byte_view parts, std::uint32_t count) {
     const auto size = size_of_part(parts);
     if (size < record_header_size || padded(size) > parts.size()) return false;
     if (parts[8] == static_cast<std::uint8_t>(record_kind::tx)) return false;
+    if (load<std::uint32_t>(&parts[4]) != 0) return false;  // a part that has a sum is read by it
     if (!decode(parts.first(size))) return false;
     parts = parts.subspan(padded(size));
   }

@@ -234,6 +234,19 @@ TEST_CASE("a transaction is one record, and its parts come in order") {
   CHECK(kinds == std::vector<std::size_t>{1, 1, 2});
 }
 
+TEST_CASE("a part of a transaction has no checksum of its own") {
+  slab_writer slabs;
+  record_writer w;
+  w.begin_tx();
+  w.add_settle(two_runs);
+  w.end_tx();
+  auto bytes = written(w);
+  bytes[record_header_size + 4] = 1;
+  const auto decoded = decode(bytes);  // as its frame says, which would be summed anew
+  REQUIRE(!decoded);
+  CHECK(decoded.reason().text == "record of kind 7: its parts are no 1 records");
+}
+
 TEST_CASE("records follow each other at multiples of 8, whatever their bodies") {
   slab_writer slabs;
   record_writer w;
