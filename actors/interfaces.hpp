@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,83 +11,29 @@
 #include <vector>
 
 #include "actors/channel/prefetch_windows.hpp"
+#include "actors/handles.hpp"
+#include "actors/joint_record.hpp"
 #include "actors/management/reports.hpp"
 #include "actors/promise.hpp"
 #include "actors/queue/consumer_options.hpp"
 #include "actors/queue/lease.hpp"
+#include "actors/queue/queue_core.hpp"
 #include "actors/receipt.hpp"
 #include "actors/runtime/actor_ref.hpp"
 #include "actors/topology/refusal.hpp"
 #include "actors/topology/topology_core.hpp"
 #include "config/field_value.hpp"
 #include "config/ids.hpp"
+#include "storage/journal/journal.hpp"
 #include "storage/message.hpp"
 #include "transport/net/stream.hpp"
 
 /// The catalogue of all messages between actors: what each asks, what it costs in credit and what
-/// answers it. A handle type lists what its actor accepts; sending anything else does not compile.
+/// answers it. Whom they go to is in handles.hpp.
 ///
 /// Credit is named where it is spent. What names none never waits: its bytes are accounted already,
 /// or it is small and bounded by the number of AMQP channels.
 namespace baton {
-
-// ---- handles; the hottest message first
-
-struct publish;
-struct settle;
-struct grant;
-struct dispatch_now;
-struct subscribe;
-struct unsubscribe;
-struct abandon;
-struct demand;
-struct fetch;
-struct purge_queue;
-struct delete_queue;
-struct touch_queue;
-struct end_queue;
-struct ask_queue_report;
-using queue_ref =
-    actor_ref<publish, settle, grant, dispatch_now, subscribe, unsubscribe, abandon, demand, fetch,
-              purge_queue, delete_queue, touch_queue, end_queue, ask_queue_report>;
-
-/// Whatever takes published messages: a queue, or the consumer of a direct reply-to.
-using publish_ref = actor_ref<publish>;
-
-struct deliver;
-struct subscribed;
-struct unsubscribed;
-struct short_of_demand;
-struct demand_given_back;
-struct queue_gone;
-using consumer_ref = actor_ref<deliver, publish, subscribed, unsubscribed, short_of_demand,
-                               demand_given_back, queue_gone>;
-
-struct published;
-struct publishes_refused;
-struct credit_paid;
-struct login_checked;
-struct publishers_go_on;
-struct end_connection;
-struct ask_connection_report;
-struct queue_counts;
-struct fetched;
-struct defined;
-using connection_ref = actor_ref<published, publishes_refused, credit_paid, answer<fetched>,
-                                 answer<queue_counts>, answer<defined>, login_checked,
-                                 publishers_go_on, end_connection, ask_connection_report>;
-
-struct define;
-struct queue_ended;
-struct connection_ended;
-struct ask_topology_report;
-using topology_ref = actor_ref<define, queue_ended, connection_ended, ask_topology_report>;
-
-struct connection_closed;
-struct memory_is_short;
-struct stop_node;
-struct ask_node_report;
-using supervisor_ref = actor_ref<connection_closed, memory_is_short, stop_node, ask_node_report>;
 
 /// Where an entry of the topology leads: to a queue, or to the consumer of direct replies.
 struct queue_endpoint final : queue_target {
@@ -114,6 +61,8 @@ struct publish {
   std::uint64_t first = 0;
   /// Of the messages, also when they have been taken out.
   std::size_t count = 0;
+  /// Messages that several queues store, by their index, ascending.
+  std::vector<std::pair<std::uint32_t, record_share>> joints;
 
   std::uint64_t sequence_of(std::size_t i) const {
     return sequences.empty() ? first + i : sequences[i];
@@ -226,6 +175,30 @@ struct end_queue {};
 
 struct ask_queue_report {
   promise<queue_report> reply;
+};
+
+/// From the store: records of messages have been written there.
+struct stored {
+  std::vector<slot_store::written_record> records;
+};
+
+/// From the reader: the answer to `read_messages`. Those that could not be read are empty.
+struct messages_read {
+  std::vector<queue_core::read_message> messages;
+  bool to_relocate = false;
+};
+
+/// From the store, by way of the topology: the messages in this segment are to be written anew, so
+/// that it can be freed. Some of them will do; it asks again.
+struct relocate {
+  std::uint32_t segment = 0;
+};
+
+/// The node stops, and nobody publishes or consumes any more: the store is told what it has not
+/// been told yet. Whoever has done that lets go; the last one has it reach whoever waits. To
+/// topology, and from there to all queues.
+struct finish {
+  std::shared_ptr<const void> done;
 };
 
 // ---- to consumers
@@ -348,6 +321,59 @@ struct topology_report {
 };
 struct ask_topology_report {
   promise<topology_report> reply;
+};
+
+/// From the store: these queues are to be told `relocate`.
+struct relocate_queues {
+  std::uint32_t segment = 0;
+  std::vector<std::uint64_t> queues;
+};
+/// From the store: the oldest segment is kept by definitions alone; they are to be written anew.
+struct define_anew {};
+/// From the store: what was defined up to this publication is safe.
+struct definitions_safe {
+  std::uint64_t publication = 0;
+};
+
+// ---- to the store
+
+/// Writes records to the journal, behind all that has been appended before. Whoever wants to know
+/// what becomes of them owns them.
+struct append {
+  journal::journal_entry entry;
+};
+
+/// From the store to itself: whatever has arrived before it is written as one group.
+struct commit_now {};
+
+/// References to records end with the queue that had them.
+struct drop_references {
+  std::vector<journal::reference_drop> gone;
+};
+
+/// The node stops: everything is written and synced, and the log is marked as complete. Then the
+/// last one to let go of `done` has it reach whoever waits.
+struct close_journal {
+  std::shared_ptr<const void> done;
+};
+
+struct ask_journal_report {
+  promise<journal_report> reply;
+};
+
+// ---- to the reader
+
+/// Reads messages of one queue from the journal. Answered by `messages_read`, all at once.
+struct read_messages {
+  queue_ref to;
+  queue_id queue;
+  std::vector<queue_core::wanted_message> wanted;
+  bool to_relocate = false;
+};
+
+/// The queue has nothing more on the disk.
+struct leave_journal {
+  queue_id queue;
 };
 
 // ---- to the supervisor

@@ -1,14 +1,19 @@
 #include "actors/node.hpp"
 
+#include <sodium.h>
+
+#include <chrono>
 #include <filesystem>
 #include <future>
 
 #include "actors/local/local_session.hpp"
 #include "actors/management/control_actor.hpp"
 #include "actors/node_services.hpp"
+#include "actors/node_storage.hpp"
 #include "actors/supervisor.hpp"
 #include "actors/support/log.hpp"
 #include "actors/topology_actor.hpp"
+#include "storage/files/system_file_system.hpp"
 
 namespace baton {
 
@@ -23,10 +28,34 @@ private:
   local_session_ref to_;
 };
 
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  randombytes_buf(&number, sizeof number);
+  return number;
+}
+
+/// Milliseconds since 1970 less those of the loops' clock.
+std::chrono::milliseconds wall_offset(const runtime& loops) {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()) -
+         duration_cast<milliseconds>(loops.time().now().time_since_epoch());
+}
+
+/// Waits until `ask(token)` has had its effect: until all copies of the token are gone.
+template <class Ask>
+void wait_for(Ask&& ask) {
+  std::promise<void> done;
+  ask(std::shared_ptr<const void>{nullptr, [&done](const void*) { done.set_value(); }});
+  done.get_future().wait();
+}
+
 }  // namespace
 
 struct node::parts {
   settings configured;
+  system_file_system files;
+  std::unique_ptr<node_storage> storage;
   std::unique_ptr<threaded_runtime> loops;
   std::unique_ptr<node_services> services;
   control_ref control;
@@ -35,8 +64,16 @@ struct node::parts {
   std::promise<void> drained;
   bool joined = false;
 
+  /// All that clients did is in the journal, and the journal is complete.
+  void close_journal() {
+    wait_for([this](auto done) { services->topology.send(finish{std::move(done)}); });
+    wait_for([this](auto done) { services->store.send(baton::close_journal{std::move(done)}); });
+  }
+
   void stop_loops() {
     if (services != nullptr) {
+      services->store = {};
+      services->reader = {};
       services->topology = {};
       services->supervisor = {};
     }
@@ -44,6 +81,7 @@ struct node::parts {
     if (loops != nullptr) loops->stop();
     services.reset();
     loops.reset();
+    storage.reset();
   }
 };
 
@@ -62,13 +100,20 @@ result<void> node::start() {
     return failure{
         error{p.configured.node.data.string() + ": cannot be made: " + failed.message()}};
 
+  auto storage = node_storage::open(p.files, p.configured, random_number);
+  if (!storage) return failure{storage.reason()};
+  p.storage = *std::move(storage);
   p.loops = std::make_unique<threaded_runtime>(p.configured.node.loops);
   p.services = std::make_unique<node_services>(p.configured, *p.loops);
   auto& first = p.loops->at(0);
 
+  p.services->wall_offset = wall_offset(*p.loops);
+  p.storage->start(*p.services);
+
   std::promise<result<void>> declared;
-  p.services->topology = spawn<topology_actor>(
-      first, *p.services, [&](result<void> outcome) { declared.set_value(std::move(outcome)); });
+  p.services->topology =
+      spawn<topology_actor>(first, *p.services, p.storage->take_found(),
+                            [&](result<void> outcome) { declared.set_value(std::move(outcome)); });
   auto outcome = declared.get_future().get();
   if (!outcome) {
     p.stop_loops();
@@ -116,6 +161,7 @@ void node::on_stopped(std::function<void()> call) { parts_->on_stopped = std::mo
 void node::join() {
   if (parts_->loops == nullptr) return;
   parts_->drained.get_future().wait();
+  parts_->close_journal();
   parts_->stop_loops();
 }
 

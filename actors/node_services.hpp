@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -57,6 +58,8 @@ public:
   // Set once, before the first connection.
   topology_ref topology;
   supervisor_ref supervisor;
+  store_ref store;    // empty: nothing is stored
+  reader_ref reader;  // like store
 
   connection_id next_connection() noexcept { return {++connections_}; }
   consumer_id next_consumer() noexcept { return {++consumers_}; }
@@ -71,6 +74,13 @@ public:
     return memory_account::total() <
            high_mark_bytes() / 10 * 9 + reserved_bytes.load(std::memory_order_relaxed);
   }
+  /// Publishers wait, for memory or for the disk.
+  bool publishers_wait() const noexcept {
+    return disk_is_short.load(std::memory_order_relaxed) || memory_is_short();
+  }
+  bool publishers_may_go_on() const noexcept {
+    return !disk_is_short.load(std::memory_order_relaxed) && memory_is_ample();
+  }
   /// The whole budget is in use: not even what would free memory may take more first.
   bool memory_is_full() const noexcept {
     return memory_account::total() >= configured_.node.memory.value;
@@ -81,6 +91,11 @@ public:
     return {configured_.node.queue_share.of(configured_.node.memory).value,
             high_mark_bytes() / 6 * 5};
   }
+
+  /// The journal takes nothing more for the moment: publishers wait.
+  std::atomic<bool> disk_is_short{false};
+  /// Milliseconds since 1970 less those of the loops' clock, when the node was started.
+  std::chrono::milliseconds wall_offset{0};
 
   /// Bytes of messages whose bodies are still arriving, of all connections.
   std::atomic<std::uint64_t> incomplete_bytes{0};

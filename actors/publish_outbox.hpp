@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "actors/interfaces.hpp"
 
@@ -20,8 +21,12 @@ public:
   publish_outbox& operator=(const publish_outbox&) = delete;
 
   /// One message for one queue. `run`: the publisher's open receipt, which covers publish `number`.
+  /// `joint`: this queue's share, where several store it.
   void add(queue_id queue, const publish_ref& to, message taken, const receipt& run,
-           std::uint64_t number);
+           std::uint64_t number, record_share joint = {});
+  /// One message for several queues. `store`: empty where nothing is stored.
+  void add(std::span<const queue_entry* const> queues, message taken, const receipt& run,
+           std::uint64_t number, const store_ref& store);
 
   /// Sends everything on.
   void flush();

@@ -46,15 +46,22 @@ std::uint16_t code_of(queue_refusal why) {
 }  // namespace
 
 queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry,
-                         queue_allowance allowance, topology_ref topology)
+                         queue_allowance allowance, topology_ref topology,
+                         std::unique_ptr<journal_side> journal)
     : actor_of{config},
       entry_{entry.id,       entry.vhost,   entry.vhost_name,        entry.name,
-             entry.declared, entry.durable, entry.owner.has_value(), entry.auto_delete},
+             entry.declared, entry.durable, entry.owner.has_value(), entry.auto_delete,
+             entry.sync},
       allowance_{allowance},
       topology_{std::move(topology)},
       core_{{entry.arguments, entry.auto_delete}, now()},
       timer_{*this, [this] { on_due(); }},
-      debts_timer_{*this, [this] { pay_debts(); }} {}
+      debts_timer_{*this, [this] { pay_debts(); }} {
+  journal_ = std::move(journal);
+  if (!journal_) return;
+  core_.store(entry.id, entry.stores(false), journal_->wall_offset);
+  core_.recover(std::move(journal_->found), journal_->next);
+}
 
 queue_core::moment queue_actor::now() const {
   return std::chrono::duration_cast<queue_core::moment>(home().now().time_since_epoch());
@@ -66,8 +73,12 @@ refusal queue_actor::refused(queue_refusal why) const {
 
 void queue_actor::handle(publish& request) {
   home().count_routed(request.messages.size());
-  undispatched_ += request.messages.size();
-  auto refused_mask = core_.publish(std::move(request.messages), now());
+  const auto count = request.messages.size();
+  undispatched_ += count;
+  const auto joint = joint_of(request);
+  const bool stores = has_to_store(request, joint);
+  auto refused_mask = core_.publish(std::move(request.messages), now(), joint);
+  if (joint != 0) put_joint(request);
   if (refused_mask != 0) {
     std::vector<std::uint64_t> sequences;
     for (std::size_t i = 0; i < batch::max_messages; ++i)
@@ -79,6 +90,7 @@ void queue_actor::handle(publish& request) {
     debts_.push_back(request.done.owe(credit_state::withheld));
   else if (consumers_catch_up())
     paced_.push_back(request.done.owe(credit_state::paced));
+  if (stores) journal_->unrecorded.emplace_back(std::move(request), count);
   // Behind a long row of publishes consumers would wait for all of them.
   if (undispatched_ >= dispatch_at)
     dispatch();
@@ -116,6 +128,8 @@ void queue_actor::dispatch() {
   for (auto consumer : core_.take_short_of_demand())
     if (const auto* to = find_subscription(consumer)) to->send(short_of_demand{});
   pay_debts();
+  tell_store();
+  read_ahead();
   arm_timer();
 }
 
@@ -203,14 +217,22 @@ void queue_actor::handle(demand& request) {
 }
 
 void queue_actor::handle(fetch& request) {
+  if ((journal_ && !journal_->fetches.empty()) || !answer_fetch(request))
+    journal_->fetches.push_back(std::move(request));
+  pay_debts();
+  want_dispatch();
+}
+
+bool queue_actor::answer_fetch(fetch& request) {
+  auto got = core_.get(request.holder, request.no_ack, now());
+  if (!got && core_.next_is_on_disk()) return false;
   fetched answer;
-  if (auto got = core_.get(request.holder, request.no_ack, now())) {
+  if (got) {
     answer.message = std::move(got->leased);
     answer.remaining = got->remaining;
   }
   std::move(request.reply).keep(std::move(answer));
-  pay_debts();
-  arm_timer();
+  return true;
 }
 
 void queue_actor::handle(purge_queue& request) {
@@ -218,6 +240,7 @@ void queue_actor::handle(purge_queue& request) {
   answer.messages = core_.purge();
   std::move(request.reply).keep(std::move(answer));
   pay_debts();
+  want_dispatch();
 }
 
 void queue_actor::handle(delete_queue& request) {
@@ -281,6 +304,12 @@ void queue_actor::end(queue_ended notice, consumer_id except) {
 
 void queue_actor::close(consumer_id except) {
   core_.close();
+  if (journal_) {
+    // What became of its messages need not be told: the definition goes.
+    if (auto gone = core_.take_news().drops; !gone.empty())
+      journal_->store.send(drop_references{std::move(gone)});
+    for (auto& each : journal_->unrecorded) each.safe();
+  }
   tell_consumers(except);
   quit();
 }
@@ -307,6 +336,7 @@ void queue_actor::on_exit() {
   debts_timer_.cancel();
   debts_.clear();
   paced_.clear();
+  journal_.reset();
   topology_ = {};
 }
 

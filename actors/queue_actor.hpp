@@ -1,10 +1,12 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "actors/interfaces.hpp"
+#include "actors/publishes_to_store.hpp"
 #include "actors/queue/queue_allowance.hpp"
 #include "actors/queue/queue_core.hpp"
 #include "actors/runtime/actor_of.hpp"
@@ -18,14 +20,29 @@ namespace baton {
 /// sends itself `dispatch_now`, once, behind what already waits in its mailbox.
 class queue_actor final : public actor_of<queue_actor, queue_ref> {
 public:
-  /// `allowance`: when it is used up, publishers wait.
+  /// What a queue that survives a restart has to do with the journal.
+  struct journal_side {
+    store_ref store;
+    reader_ref reader;
+    queue_core::moment wall_offset{0};
+    journal::stored_index found{};  ///< from before the node's start
+    sequence next = 1;
+
+    std::vector<publishes_to_store> unrecorded{};  ///< since the journal was last told
+    std::deque<fetch> fetches{};                   ///< wait for what is being read
+    bool reads = false;                            ///< it stands somewhere, for the reader
+  };
+
+  /// `allowance`: when it is used up, messages are put on the disk, or publishers wait.
+  /// `journal`: or nothing, where nothing is stored.
   queue_actor(caf::actor_config& config, const queue_entry& entry, queue_allowance allowance,
-              topology_ref topology);
+              topology_ref topology, std::unique_ptr<journal_side> journal = {});
 
   void handle(publish& request);
   void handle(settle& request);
   void handle(grant& request);
   void handle(dispatch_now&);
+  void handle(stored& notice);
   void handle(subscribe& request);
   void handle(unsubscribe& request);
   void handle(abandon& request);
@@ -35,6 +52,9 @@ public:
   void handle(delete_queue& request);
   void handle(touch_queue& request);
   void handle(end_queue&);
+  void handle(messages_read& answer);
+  void handle(relocate& request);
+  void handle(finish&);
   void handle(ask_queue_report& request);
 
 protected:
@@ -59,6 +79,16 @@ private:
   void pay_debts();
   bool consumers_catch_up();
 
+  // queue_actor_storage.cpp
+  std::uint64_t joint_of(const publish& request) const;
+  bool has_to_store(const publish& request, std::uint64_t joint) const;
+  void put_joint(publish& request);
+  void tell_store();
+  void read_ahead();
+  void read(std::vector<queue_core::wanted_message> wanted, bool to_relocate);
+  void append_relocated(queue_core::relocation&& moved);
+  bool answer_fetch(fetch& request);
+
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});
   void close(consumer_id except = {});
@@ -75,12 +105,14 @@ private:
     bool durable;
     bool exclusive;
     bool auto_delete;
+    sync_policy sync;
   };
 
   const identity entry_;
   const queue_allowance allowance_;
   topology_ref topology_;
   queue_core core_;
+  std::unique_ptr<journal_side> journal_;    // or nothing: it stores nothing
   std::vector<subscription> subscriptions_;  // few: found by a walk from the last one found
   mutable std::size_t last_found_ = 0;
   std::vector<credit_debt> debts_;  // to publishers who wait, while its allowance is used up

@@ -135,6 +135,11 @@ public:
     if (state_ != nullptr) state_->drop(detail::receipt_state::unstored);
   }
 
+  /// As `receipt::owner`, `channel` and `incarnation`.
+  receipt_owner& owner() const noexcept { return *state_->owner; }
+  std::uint16_t channel() const noexcept { return state_->run.channel; }
+  std::uint32_t incarnation() const noexcept { return state_->run.incarnation; }
+
 private:
   friend class receipt;
   explicit storing_receipt(detail::receipt_state* state) noexcept : state_{state} {}

@@ -137,24 +137,26 @@ void supervisor::handle(connection_closed& notice) {
   if (at == connections_.end()) return;
   --at->second.through->connections;
   connections_.erase(at);
-  waiting_for_memory_.erase(notice.connection);
+  waiting_for_space_.erase(notice.connection);
   if (stopping_) end_when_drained();
 }
 
 void supervisor::handle(memory_is_short& notice) {
-  if (waiting_for_memory_.empty())
-    log::warning("memory", "memory has reached its high mark: publishers wait");
-  waiting_for_memory_.insert(notice.connection);
+  if (waiting_for_space_.empty())
+    log::warning("memory", node_.disk_is_short
+                               ? "the disk takes nothing more: publishers wait"
+                               : "memory has reached its high mark: publishers wait");
+  waiting_for_space_.insert(notice.connection);
   if (!memory_timer_.is_armed()) memory_timer_.arm(memory_interval);
 }
 
 void supervisor::look_at_memory() {
-  if (!node_.memory_is_ample()) {
+  if (!node_.publishers_may_go_on()) {
     memory_timer_.arm(memory_interval);
     return;
   }
-  log::warning("memory", "memory is below its high mark: publishers go on");
-  for (auto id : std::exchange(waiting_for_memory_, {}))
+  log::warning("memory", "there is room again: publishers go on");
+  for (auto id : std::exchange(waiting_for_space_, {}))
     if (auto at = connections_.find(id); at != connections_.end())
       at->second.actor.send(publishers_go_on{});
 }
@@ -187,7 +189,7 @@ void supervisor::handle(ask_node_report& request) {
   n.memory_budget = configured.node.memory.value;
   n.memory_held = memory_account::total();
   n.memory_resident = resident_bytes();
-  n.publishers_blocked = !waiting_for_memory_.empty();
+  n.publishers_blocked = !waiting_for_space_.empty();
   n.connections = connections_.size();
   for (const auto& d : doors_) n.listeners.push_back(d->text());
   for (const auto& [id, c] : connections_) report.connections.push_back(c.actor);

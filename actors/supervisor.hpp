@@ -54,7 +54,7 @@ private:
     door* through = nullptr;
   };
   std::unordered_map<connection_id, member> connections_;
-  std::unordered_set<connection_id> waiting_for_memory_;
+  std::unordered_set<connection_id> waiting_for_space_;
   timer memory_timer_;
   timer drain_timer_;
   std::size_t next_loop_ = 0;

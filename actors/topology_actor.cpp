@@ -33,9 +33,10 @@ defined answer_to(const result<Outcome, refusal>& outcome) {
 }  // namespace
 
 topology_actor::topology_actor(caf::actor_config& config, node_services& node,
-                               std::function<void(result<void>)> ready)
+                               recovered_topology found, std::function<void(result<void>)> ready)
     : actor_of{config},
       node_{node},
+      found_{std::move(found)},
       ready_{std::move(ready)},
       core_{node.publication(), limits_of(node.configured().limits),
             node.configured().node.strict_arguments, random_bytes},
@@ -49,21 +50,25 @@ void topology_actor::on_start() {
     view_keepers_.push_back(spawn_handlers<view_keeper_ref>(
         on, [&view = node_.of(on).view](refresh_view&) { view.refresh(); }));
   }
+  restore();
   auto declared = declare_configured();
   core_.publish();
+  store_changes();
   std::exchange(ready_, nullptr)(std::move(declared));
 }
 
 void topology_actor::on_exit() {
-  defined_.clear();
-  deleted_.clear();
+  next_ = {};
+  unsafe_.clear();
+  storing_.clear();
   last_consumers_.clear();
   view_keepers_.clear();
 }
 
 void topology_actor::handle(define& request) {
   auto answer = apply(request);
-  defined_.emplace_back(std::move(request.reply), std::move(answer));
+  auto& to = is_stored(request) ? next_ : next_unstored_;
+  to.defined.emplace_back(std::move(request.reply), std::move(answer));
   want_publish();
 }
 
@@ -103,9 +108,25 @@ defined topology_actor::apply(const define& request) {
 
 topology_core::make_target topology_actor::make_queue(loop& home) {
   return [this, &home](const queue_entry& entry) {
-    return std::make_shared<queue_endpoint>(
-        baton::spawn<queue_actor>(home, entry, node_.allowance_of_a_queue(), topology_ref{self()}));
+    const bool stores = node_.store && entry.survives_restart();
+    auto queue =
+        baton::spawn<queue_actor>(home, entry, node_.allowance_of_a_queue(), topology_ref{self()},
+                                  stores ? journal_side_of(entry.id) : nullptr);
+    if (stores) storing_.emplace(entry.id, queue);
+    return std::make_shared<queue_endpoint>(std::move(queue));
   };
+}
+
+std::unique_ptr<queue_actor::journal_side> topology_actor::journal_side_of(queue_id id) {
+  auto side = std::make_unique<queue_actor::journal_side>();
+  side->store = node_.store;
+  side->reader = node_.reader;
+  side->wall_offset = node_.wall_offset;
+  if (auto found = found_.queues.extract(id.value)) {
+    side->found = std::move(found.mapped().messages);
+    side->next = found.mapped().next;
+  }
+  return side;
 }
 
 defined topology_actor::declare(const baton::requester& who, queue_declaration asked, loop& home) {
@@ -120,10 +141,12 @@ defined topology_actor::declare(const baton::requester& who, queue_declaration a
 
 void topology_actor::handle(queue_ended& notice) {
   core_.queue_closed(notice.vhost, notice.queue);
+  const bool stored = storing_.erase(notice.queue) > 0;
   if (notice.reply) {
     queue_counts answer;
     answer.messages = notice.messages;
-    deleted_.emplace_back(std::move(notice.reply), std::move(answer));
+    auto& to = stored ? next_ : next_unstored_;
+    to.deleted.emplace_back(std::move(notice.reply), std::move(answer));
   }
   if (notice.last_consumer) last_consumers_.push_back(std::move(notice.last_consumer));
   want_publish();
@@ -131,12 +154,15 @@ void topology_actor::handle(queue_ended& notice) {
 
 void topology_actor::handle(connection_ended& notice) {
   end_queues(core_.connection_closed(notice.connection));
-  defined_.emplace_back(std::move(notice.reply), defined{});
+  next_unstored_.defined.emplace_back(std::move(notice.reply), defined{});
   want_publish();
 }
 
 void topology_actor::end_queues(const std::vector<shared<queue_entry>>& gone) {
-  for (const auto& entry : gone) queue_endpoint::of(*entry).queue.send(end_queue{});
+  for (const auto& entry : gone) {
+    queue_endpoint::of(*entry).queue.send(end_queue{});
+    storing_.erase(entry->id);
+  }
 }
 
 void topology_actor::want_publish() {
@@ -148,10 +174,8 @@ void topology_actor::handle(publish_now&) {
   publish_wanted_ = false;
   core_.publish();
   if (!refresh_timer_.is_armed()) refresh_timer_.arm(refresh_interval);
-  for (auto& [reply, answer] : std::exchange(defined_, {}))
-    std::move(reply).keep(std::move(answer));
-  for (auto& [reply, answer] : std::exchange(deleted_, {}))
-    std::move(reply).keep(std::move(answer));
+  store_changes();
+  std::exchange(next_unstored_, {}).keep();
   for (auto& consumer : std::exchange(last_consumers_, {})) consumer.send(unsubscribed{});
 }
 

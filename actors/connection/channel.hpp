@@ -154,7 +154,7 @@ private:
   void forget_arriving();
   /// On to its queues, or back to the client.
   void send_on(message content, std::span<const queue_entry* const> queues, bool mandatory);
-  std::uint64_t begin_publish(const message& content);
+  std::uint64_t begin_publish(const message& content, std::span<const queue_entry* const> queues);
   void send_return(const message& content);
   void finish_commit();
   bool transaction_fits(std::uint64_t more_bytes);
@@ -211,6 +211,7 @@ private:
   static constexpr std::uint64_t first_plain = std::uint64_t{1} << 63;
   std::uint64_t publishes_ = first_plain;
   receipt run_;
+  bool run_is_stored_ = false;
   std::vector<std::uint64_t> refused_;  // publishes of runs that are not complete
   std::unique_ptr<transaction<routed>> transaction_;
   std::uint64_t commit_begin_ = 0;  // number of the first publish of the commit under way

@@ -137,18 +137,20 @@ void amqp_channel::take_publish(const amqp091::publish_view& publish, MakeMessag
 void amqp_channel::send_on(message content, std::span<const queue_entry* const> queues,
                            bool mandatory) {
   if (queues.empty() && mandatory) send_return(content);
-  const auto number = begin_publish(content);
-  for (std::size_t i = 0; i + 1 < queues.size(); ++i)
-    context_.local.outbox.add(queues[i]->id, queue_endpoint::of(*queues[i]).to, content.fork(),
-                              run_, number);
-  if (!queues.empty())
-    context_.local.outbox.add(queues.back()->id, queue_endpoint::of(*queues.back()).to,
-                              std::move(content), run_, number);
+  const auto number = begin_publish(content, queues);
+  context_.local.outbox.add(queues, std::move(content), run_, number, context_.node.store);
 }
 
-std::uint64_t amqp_channel::begin_publish(const message& content) {
+std::uint64_t amqp_channel::begin_publish(const message& content,
+                                          std::span<const queue_entry* const> queues) {
   const auto number = mode_.confirms() ? confirms_.publish() : ++publishes_;
   if (run_ && run_.run().count == receipt::max_publishes) run_.release();
+  // What is stored is confirmed later: nothing else should wait with it.
+  if (mode_.confirms()) {
+    const bool stored = std::any_of(queues.begin(), queues.end(),
+                                    [&](const auto* q) { return q->stores(content.persistent()); });
+    if (std::exchange(run_is_stored_, stored) != stored) run_.release();
+  }
   if (!run_) {
     run_ = receipt::open(context_.publisher, {number_, incarnation_, number, 0, 0});
     context_.mark_for_flush(*this);

@@ -122,24 +122,24 @@ void connection_actor::end_turn() {
 
 void connection_actor::look_at_credit() {
   const auto& limits = context_.limits();
-  if (std::exchange(context_.publishes, false) && !waiting_for_memory_ &&
-      context_.node.memory_is_short()) {
-    waiting_for_memory_ = true;
+  if (std::exchange(context_.publishes, false) && !waiting_for_space_ &&
+      context_.node.publishers_wait()) {
+    waiting_for_space_ = true;
     context_.node.supervisor.send(memory_is_short{context_.id});
   }
   const bool spent = context_.in_flight >= limits.publish_credit.value;
   // Out of credit for a moment, and nothing but publishes to come: whoever only publishes is best
   // left in the kernel's buffers.
-  const bool breather = spent && !waiting_for_memory_ && runs_withheld_ <= 0 &&
+  const bool breather = spent && !waiting_for_space_ && runs_withheld_ <= 0 &&
                         context_.consumers.empty() && !has_unsettled() &&
                         machine_.reserve_used() == 0;
-  const bool hold = waiting_for_memory_ || (spent && !breather) || admission_.is_armed();
+  const bool hold = waiting_for_space_ || (spent && !breather) || admission_.is_armed();
   if (hold || machine_.publishes_held()) machine_.hold_publishes(hold);
 
   account_reserve(machine_.reserve_used());
 
   const bool held_back = machine_.publishes_held() && machine_.reserve_used() > 0;
-  tell_blocked(held_back && (waiting_for_memory_ || runs_withheld_ > 0));
+  tell_blocked(held_back && (waiting_for_space_ || runs_withheld_ > 0));
 
   const bool pause = breather || machine_.reserve_used() >= limits.publish_reserve.value ||
                      !machine_.wants_input() || output_.pending() >= limits.max_unsent.value;
@@ -168,7 +168,8 @@ void connection_actor::tell_blocked(bool blocked) {
   if (blocked == blocked_told_ || !machine_.client().capabilities().connection_blocked) return;
   blocked_told_ = blocked;
   if (blocked)
-    machine_.send(0, amqp091::methods::connection_blocked{"low on memory"});
+    machine_.send(0, amqp091::methods::connection_blocked{
+                         context_.node.disk_is_short ? "low on disk" : "low on memory"});
   else
     machine_.send(0, amqp091::methods::connection_unblocked{});
 }
@@ -190,7 +191,7 @@ bool connection_actor::has_unsettled() const {
 }
 
 void connection_actor::handle(publishers_go_on&) {
-  waiting_for_memory_ = false;
+  waiting_for_space_ = false;
   act([] {});
 }
 

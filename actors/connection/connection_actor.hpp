@@ -154,9 +154,9 @@ private:
   std::vector<std::unique_ptr<amqp_channel>> closed_channels_;  // freed at the end of the turn
   std::uint32_t incarnations_ = 0;
 
-  bool waiting_for_memory_ = false;  // the supervisor has been told
-  int runs_withheld_ = 0;            // whose credit a queue at its share keeps back; its end may
-                                     // be told before its beginning
+  bool waiting_for_space_ = false;  // the supervisor has been told
+  int runs_withheld_ = 0;           // whose credit a queue at its share keeps back; its end may
+                                    // be told before its beginning
   bool blocked_told_ = false;
   bool reading_paused_ = false;
   std::uint64_t reserve_accounted_ = 0;

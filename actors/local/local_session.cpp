@@ -121,6 +121,7 @@ message local_session::make(std::string_view exchange, std::string_view routing_
   parts.exchange = exchange;
   parts.routing_key = routing_key;
   parts.properties = properties.empty() ? byte_view{amqp091::no_properties} : properties;
+  parts.persistent = local_.properties.read(parts.properties).persistent;
   local_.writer.expect(batch::max_bytes / 8);
   return local_.writer.add(parts, body);
 }
@@ -137,16 +138,12 @@ publish_outcome local_session::publish(message taken) {
   ++run_.run().count;
   run_.run().bytes += footprint;
   in_flight_ += footprint;
-  for (std::size_t i = 0; i + 1 < route.queues.size(); ++i)
-    local_.outbox.add(route.queues[i]->id, queue_endpoint::of(*route.queues[i]).to, taken.fork(),
-                      run_, number);
-  const auto& last = *route.queues.back();
-  local_.outbox.add(last.id, queue_endpoint::of(last).to, std::move(taken), run_, number);
+  local_.outbox.add(route.queues, std::move(taken), run_, number, node_.store);
   return publish_outcome::queued;
 }
 
 std::int64_t local_session::credit() const {
-  if (node_.memory_is_short()) return 0;
+  if (node_.publishers_wait()) return 0;
   return static_cast<std::int64_t>(node_.configured().limits.publish_credit.value) -
          static_cast<std::int64_t>(in_flight_);
 }
@@ -167,7 +164,7 @@ void local_session::give_credit_back(std::uint64_t bytes) {
 }
 
 void local_session::go_on() {
-  if (node_.memory_is_short()) {
+  if (node_.publishers_wait()) {
     memory_timer_.arm(memory_interval);
     return;
   }

@@ -36,6 +36,18 @@ struct queue_report {
   std::vector<consumer_credit> credit;
 };
 
+struct journal_report {
+  std::uint64_t segments = 0;
+  std::uint64_t live_bytes = 0;      // of messages that queues still need
+  std::uint64_t pending_bytes = 0;   // not written yet
+  std::uint64_t unsynced_bytes = 0;  // written, and kept in memory until they are synced
+  std::uint64_t bytes_written = 0;   // since the node was started, as all that follow
+  std::uint64_t groups = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t failures = 0;  // of writes and syncs
+  bool full = false;           // the disk takes nothing more; publishers wait
+};
+
 struct consumer_report {
   std::uint64_t id = 0;
   std::string vhost;

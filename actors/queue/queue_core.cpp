@@ -28,17 +28,12 @@ std::uint64_t part_of(std::uint64_t number, const settlement& s) noexcept {
   return (~std::uint64_t{0} << from) & (~std::uint64_t{0} >> (slot_chunk::size - 1 - to));
 }
 
-std::uint32_t footprint_of(const message& m) noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(m.footprint(), std::numeric_limits<std::uint32_t>::max()));
-}
-
 }  // namespace
 
 queue_core::queue_core(queue_options options, moment now)
     : options_{std::move(options)}, last_use_{now} {}
 
-std::uint64_t queue_core::publish(batch&& taken, moment now) {
+std::uint64_t queue_core::publish(batch&& taken, moment now, std::uint64_t joint) {
   auto all = std::move(taken);
   BATON_CHECK(all.size() <= batch::max_messages);
   if (closed_) return 0;
@@ -59,7 +54,9 @@ std::uint64_t queue_core::publish(batch&& taken, moment now) {
     }
     auto deadline = deadline_for(all[i], now);
     due_at_once = due_at_once || deadline <= now;
-    append(std::move(all[i]), deadline);
+    const bool joins = (joint >> i & 1) != 0;
+    const auto number = append(std::move(all[i]), deadline, joins);
+    if (joins) moving_->joint.push_back({i, slots_.place_in_queue(number, deadline)});
     if (refuses) hand_out();
   }
   if (limited || due_at_once) {
@@ -72,13 +69,16 @@ std::uint64_t queue_core::publish(batch&& taken, moment now) {
   return refused;
 }
 
-void queue_core::append(message&& m, moment deadline) {
+sequence queue_core::append(message&& m, moment deadline, bool joint) {
   auto size = footprint_of(m);
   ++totals_.published;
   ++totals_.ready;
   totals_.ready_bytes += m.body_size();
   totals_.held_bytes += size;
-  slots_.append(std::move(m), size, deadline);
+  const bool stored = stores(m);
+  const auto number = slots_.append(std::move(m), size, deadline, stored);
+  if (joint) slots_.records()->joined(number);
+  return number;
 }
 
 void queue_core::refuse(message m) {
@@ -103,7 +103,10 @@ void queue_core::drop_excess() {
   slab_releases releases;
   while (totals_.ready > most || totals_.ready_bytes > most_bytes) {
     auto* oldest = slots_.first_ready();
-    BATON_CHECK(oldest != nullptr);
+    if (oldest == nullptr) {
+      drop_oldest_on_disk();
+      continue;
+    }
     depart(*oldest, oldest->ready & -oldest->ready, departure::max_length, releases);
   }
 }
@@ -244,6 +247,7 @@ void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std
 std::uint64_t queue_core::purge() {
   auto count = totals_.ready;
   slab_releases releases;
+  drop_disk();
   while (totals_.ready > 0) {
     auto* c = slots_.first_ready();
     BATON_CHECK(c != nullptr);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "actors/queue/consumer_options.hpp"
 #include "actors/queue/consumer_table.hpp"
 #include "actors/queue/lease.hpp"
+#include "actors/queue/queue_records.hpp"
 #include "actors/queue/queue_refusal.hpp"
 #include "actors/queue/queue_statistics.hpp"
 #include "actors/queue/slot_store.hpp"
@@ -57,7 +59,10 @@ public:
   /// Takes over up to 64 messages. Bit i of the answer is set when message i was refused
   /// (`reject-publish`, and the queue is full); all others count as confirmed, also those that a
   /// limit or a time to live of 0 drops at once, and those for a closed queue.
-  std::uint64_t publish(batch&& taken, moment now);
+  ///
+  /// `joint`: those whose records are made elsewhere, for several queues together; where they stand
+  /// here is told by `take_joint`.
+  std::uint64_t publish(batch&& taken, moment now, std::uint64_t joint = 0);
 
   // -- Consumers ----------------------------------------------------------------------------------
 
@@ -106,7 +111,7 @@ public:
     std::uint64_t bytes = 0;      ///< footprint of the message
   };
   /// basic.get: the next message, whatever the windows. `owner` settles it (unless `no_ack`); it
-  /// need not be a consumer. Counts as a use of the queue.
+  /// need not be a consumer. Counts as a use of the queue. Nothing also while `next_is_on_disk()`.
   std::optional<got> get(consumer_id owner, bool no_ack, moment now);
 
   /// Ends leases of `consumer`, one that has left included. Sequences that are not leased to it are
@@ -170,6 +175,75 @@ public:
            consumers_.any_without_window();
   }
 
+  // -- The journal and the disk: queue_storage.cpp ------------------------------------------------
+
+  /// From now on persistent messages (or `all`) are to be in the journal, where this queue goes by
+  /// `id`. A moment is `wall_offset` less than the milliseconds since 1970.
+  void store(queue_id id, bool all, moment wall_offset);
+  bool stores() const noexcept { return slots_.records() != nullptr; }
+  /// Whether it is to be in the journal.
+  bool stores(const message& m) const noexcept {
+    return stores() && (store_all_ || m.persistent());
+  }
+  /// Takes up what a recovery has found, before anything else happens.
+  void recover(journal::stored_index found, sequence next);
+
+  /// Of the last call of `publish`: where the joint messages that it took stand, by their index.
+  struct joint_place {
+    unsigned index;
+    journal::queue_place where;
+  };
+  std::vector<joint_place> take_joint() noexcept { return std::exchange(moving_->joint, {}); }
+
+  /// What has happened to stored messages since the last call, for the journal.
+  struct news {
+    journal::encoded_records messages;  ///< one record each, for:
+    std::vector<sequence> sequences;
+    journal::encoded_records changes;  ///< requeues and settlements
+    std::vector<journal::reference_drop> drops;
+
+    bool empty() const noexcept { return messages.empty() && changes.empty() && drops.empty(); }
+  };
+  news take_news();
+  /// The journal has written them there; now they can be let go of.
+  void written(std::span<const slot_store::written_record> records) {
+    if (!closed_) slots_.written(records);
+  }
+
+  /// Puts messages that are far from being handed out on the disk until the queue holds at most
+  /// `most` bytes in memory, as far as it can.
+  void evict(std::uint64_t most);
+
+  /// Messages on the disk that are wanted in memory, in order, each named once: somebody may be
+  /// handed them soon (`for_get`: whoever gets), or they are overdue.
+  struct wanted_message {
+    sequence number;
+    journal::place at;
+  };
+  std::vector<wanted_message> take_wanted(bool for_get);
+  /// What came of it: all messages of one call of `take_wanted`; empty ones could not be read and
+  /// are lost. How many are.
+  struct read_message {
+    sequence number;
+    journal::place at;  ///< where it was looked for
+    message content;
+  };
+  std::size_t loaded(std::vector<read_message>&& read);
+  /// Messages whose records lie in `segment`, for records that take their place: those in memory
+  /// are encoded, with their names; of those on the disk some are named, to be read first.
+  struct relocation {
+    journal::encoded_records messages;
+    std::vector<sequence> sequences;
+    std::vector<wanted_message> to_read;
+  };
+  relocation relocate(std::uint32_t segment);
+  /// The same for what was read; what has another place meanwhile, or is gone, is left out.
+  relocation relocate(std::span<const read_message> read);
+  /// There are ready messages, but the next one is on the disk.
+  bool next_is_on_disk() const noexcept { return slots_.next_is_on_disk(); }
+  /// How many are on the disk only.
+  std::uint64_t on_disk() const noexcept { return slots_.on_disk(); }
+
   // -- What others ask ----------------------------------------------------------------------------
 
   std::uint64_t ready() const noexcept { return totals_.ready; }
@@ -186,11 +260,13 @@ public:
 
 private:
   // Messages in: queue_core.cpp
-  void append(message&& m, moment deadline);
+  sequence append(message&& m, moment deadline, bool joint);
   void refuse(message m);
   void repack_while_growing(std::size_t published);
   bool would_overflow(const message& one_more) const noexcept;
   void drop_excess();
+  void drop_oldest_on_disk();
+  void drop_disk();
   moment deadline_for(const message& m, moment now) const noexcept;
 
   // Messages out: queue_dispatch.cpp
@@ -229,12 +305,21 @@ private:
   std::vector<consumer_table::index> takers_;  // those with an open batch
   std::vector<departed_message> departed_;
 
+  /// What is under way between memory and the disk.
+  struct moving {
+    std::vector<std::uint64_t> loading;  // chunks
+    std::uint64_t loading_messages = 0;
+    std::uint64_t evict_at = 0;  // number of the next chunk to look at
+    std::vector<joint_place> joint;
+  };
+  std::unique_ptr<moving> moving_;   // of a queue that stores
   std::uint64_t repack_at_ = 0;      // number of the next chunk to look at
   std::uint64_t not_looked_at_ = 0;  // messages published since
   moment last_use_;
   bool had_consumer_ = false;
   bool closed_ = false;
   bool keep_departed_ = false;
+  bool store_all_ = false;
 };
 
 }  // namespace baton

@@ -26,8 +26,11 @@ void slot_store::set_deadline(slot_chunk& c, unsigned index, moment deadline) {
 }
 
 slot_chunk* slot_store::first_ready() noexcept {
-  if (!returned_.empty()) return chunks_.find(*returned_.begin());
+  const auto* on_disk = first_on_disk();
+  if (!returned_.empty() && (on_disk == nullptr || *returned_.begin() < on_disk->number()))
+    return chunks_.find(*returned_.begin());
   while (auto* c = chunks_.at_or_after(head_)) {
+    if (on_disk != nullptr && on_disk->number() < c->number) return nullptr;
     head_ = c->number;
     if (c->ready != 0) return c;
     if (c == tail_) return nullptr;
@@ -47,6 +50,7 @@ void slot_store::give_back(slot_chunk& c, std::uint64_t mask) {
   if (c.ready == 0 && c.number < head_) returned_.insert(c.number);
   c.leased &= ~mask;
   c.ready |= mask;
+  if (side_) side_->records.returned(c, mask);
   if (!c.deadlines) return;
   auto earliest = c.deadlines->indexed;
   for (auto rest = mask; rest != 0; rest &= rest - 1)
@@ -55,6 +59,7 @@ void slot_store::give_back(slot_chunk& c, std::uint64_t mask) {
 }
 
 void slot_store::retire(slot_chunk& c, std::uint64_t mask) noexcept {
+  if ((c.stored & mask) != 0) side_->records.gone(c, mask);
   c.ready &= ~mask;
   c.leased &= ~mask;
   if (c.ready == 0 && c.number < head_) returned_.erase(c.number);
@@ -67,6 +72,11 @@ void slot_store::close(slot_chunk& c) noexcept {
     c.deadlines.reset();
     memory_account::of_this_thread().freed(sizeof(slot_chunk::deadline_block));
   }
+  if (c.places) {
+    c.places.reset();
+    memory_account::of_this_thread().freed(sizeof(slot_chunk::place_block));
+  }
+  c.stored = 0;
   if (&c == tail_) tail_ = nullptr;
   chunks_.erase(c.number);
   chunk_pool<slot_chunk>::of_this_thread().give_back(&c);
@@ -79,11 +89,19 @@ void slot_store::clear() noexcept {
       std::move(c->slots[std::countr_zero(rest)].content).release_through(releases);
     retire(*c, ~std::uint64_t{0});
   }
+  if (side_) drop_disk();
 }
 
 std::optional<std::pair<slot_chunk*, std::uint64_t>> slot_store::take_due(moment now) {
   if (next_deadline() > now) return std::nullopt;
-  auto& c = *chunks_.find(due_.begin()->second);
+  const auto number = due_.begin()->second;
+  auto* found = chunks_.find(number);
+  if (found == nullptr || !found->deadlines || found->deadlines->indexed != due_.begin()->first) {
+    due_.erase(due_.begin());  // it is, or was, on the disk
+    if (found == nullptr) side_->overdue.push_back(number);
+    return std::pair{found, std::uint64_t{0}};
+  }
+  auto& c = *found;
   unindex_deadline(c);
   std::uint64_t due = 0;
   auto remaining = never;

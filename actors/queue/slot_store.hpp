@@ -1,54 +1,30 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "actors/queue/chunk_directory.hpp"
+#include "actors/queue/queue_records.hpp"
+#include "actors/queue/slot_chunk.hpp"
 #include "config/ids.hpp"
+#include "storage/journal/stored_index.hpp"
 #include "storage/message.hpp"
 
 namespace baton {
-
-/// A message in a queue and what the queue knows about it.
-struct slot {
-  message content;
-  std::uint32_t footprint = 0;
-  std::uint32_t owner = 0;    ///< while leased: index in the consumer table
-  std::uint32_t returns = 0;  ///< how often it was released
-  bool redelivered = false;
-};
-static_assert(sizeof(slot) == 32);
-
-/// 64 neighbouring slots, so that the state of all of them is two words: a slot is ready, leased,
-/// or (in neither mask) gone.
-struct slot_chunk {
-  static constexpr std::uint32_t size = 64;
-
-  struct deadline_block {
-    std::array<std::chrono::milliseconds, size> at;
-    std::chrono::milliseconds indexed;  ///< under which the chunk stands in the deadline index
-  };
-
-  std::uint64_t ready = 0;
-  std::uint64_t leased = 0;
-  std::uint64_t number = 0;
-  std::unique_ptr<deadline_block> deadlines;  ///< made for the first message that has one
-  std::array<slot, size> slots;
-
-  sequence at(unsigned index) const noexcept { return number * size + index; }
-  static std::uint64_t number_of(sequence s) noexcept { return s / size; }
-  static unsigned index_of(sequence s) noexcept { return static_cast<unsigned>(s % size); }
-};
 
 /// The slots of a queue by sequence, and which of them comes next.
 ///
 /// Everything is done to a whole mask of a chunk's slots at a time. Chunks are made when they are
 /// needed and go when all their slots are gone, so an empty store holds next to no memory.
+///
+/// A chunk whose messages are all ready and in the journal may be put on the disk: then only its
+/// index is here, until it is loaded again. A chunk is on the disk or in memory, never both.
 class slot_store {
 public:
   using moment = std::chrono::milliseconds;
@@ -63,7 +39,10 @@ public:
   sequence next() const noexcept { return next_; }
 
   /// Puts a message behind all others, ready, and numbers it.
-  sequence append(message&& content, std::uint32_t footprint, moment deadline = never) {
+  /// `stored`: it is to be in the journal.
+  sequence append(message&& content, std::uint32_t footprint, moment deadline = never,
+                  bool stored = false) {
+    if (side_) keep_chunks_small(footprint);
     auto number = next_++;
     auto index = slot_chunk::index_of(number);
     if (tail_ == nullptr || index == 0) open_tail(slot_chunk::number_of(number));
@@ -73,6 +52,7 @@ public:
     s.returns = 0;
     s.redelivered = false;
     tail_->ready |= std::uint64_t{1} << index;
+    if (stored) tail_->stored |= std::uint64_t{1} << index;
     if (deadline != never) set_deadline(*tail_, index, deadline);
     return number;
   }
@@ -81,7 +61,8 @@ public:
   slot_chunk* find(sequence s) const noexcept { return chunks_.find(slot_chunk::number_of(s)); }
 
   /// The chunk with the oldest ready slot, or nullptr: the lowest bit of its `ready` comes next.
-  /// Amortised O(1), O(log n) while released messages are waiting.
+  /// Amortised O(1), O(log n) while released messages are waiting. Also nullptr while what comes
+  /// next is on the disk.
   slot_chunk* first_ready() noexcept;
 
   /// The first chunk with a number of at least `number`, or nullptr.
@@ -107,8 +88,71 @@ public:
   }
   /// The chunk that `next_deadline` comes from, with the mask of its ready slots that are due,
   /// which the caller retires; the chunk then stands in the index under what remains. The mask may
-  /// be empty. Absent when nothing is due.
+  /// be empty. Absent when nothing is due. What is due on the disk is asked for (`take_overdue`).
   std::optional<std::pair<slot_chunk*, std::uint64_t>> take_due(moment now);
+
+  // -- The journal and the disk: slot_store_disk.cpp
+
+  /// From now on what becomes of stored messages is recorded, of the queue with this id. A moment
+  /// is `wall_offset` less than the milliseconds since 1970.
+  void record(queue_id of, moment wall_offset);
+  /// Or nullptr: nothing is stored.
+  queue_records* records() const noexcept { return side_ ? &side_->records : nullptr; }
+  /// Messages from before the node's start; what is appended comes behind `next`.
+  void recover(journal::stored_index found, sequence next);
+
+  /// As records name the place of a message that was just appended.
+  journal::queue_place place_in_queue(sequence number, moment deadline) const noexcept;
+  /// Encodes the messages of which there is no record yet, and names them.
+  void encode_new(journal::record_writer& writer, std::vector<sequence>& which) const;
+
+  /// The same, as relocations, for about `limit` messages whose records lie in `segment`.
+  void encode_anew(std::uint32_t segment, std::size_t limit, journal::record_writer& writer,
+                   std::vector<sequence>& which) const;
+  /// The same for one that was read from `at`. False: it does not lie there any more.
+  bool encode_anew(sequence number, journal::place at, const message& content,
+                   journal::record_writer& writer) const;
+
+  struct written_record {
+    sequence number;
+    journal::place at;
+    std::uint32_t bytes;  ///< that the reference counts for
+  };
+  /// The journal says where records of messages lie.
+  void written(std::span<const written_record> records);
+
+  std::uint64_t on_disk() const noexcept { return side_ ? side_->disk.size() : 0; }
+  /// Of one that records.
+  const journal::stored_index& disk() const noexcept { return side_->disk; }
+  /// What comes next is there, not in memory.
+  bool next_is_on_disk() const noexcept;
+  /// Ready messages in memory that come before all that are on the disk; stops counting at `most`.
+  std::uint64_t ready_ahead_of_disk(std::uint64_t most) const noexcept;
+
+  enum class eviction : std::uint8_t { done, unwritten, impossible };
+  /// Puts a chunk on the disk; adds the footprints of its messages to `freed`.
+  eviction evict(slot_chunk& c, std::uint64_t& freed);
+  /// Number of the first chunk behind so many ready messages, or bytes of them, that come next.
+  std::uint64_t end_of_head(std::uint64_t messages, std::uint64_t bytes) const noexcept;
+  /// The first chunk that may be evicted at all: never the one that comes next, nor the last.
+  slot_chunk* evictable_at_or_after(std::uint64_t number) const noexcept;
+
+  /// Takes a chunk off the disk: now its slots are filled with what was read.
+  std::optional<journal::stored_chunk> take_from_disk(std::uint64_t number) noexcept {
+    return side_->disk.take_chunk(number);
+  }
+  void put_on_disk(sequence number, const journal::stored_entry& entry) {
+    side_->disk.put(number, entry);
+  }
+  void fill(const journal::stored_chunk& chunk, unsigned index, message&& content,
+            std::uint32_t footprint);
+  /// The oldest one on the disk goes unread; it is told to the journal.
+  std::optional<journal::stored_entry> drop_oldest_on_disk() noexcept;
+  /// All that is on the disk goes.
+  void drop_disk();
+
+  /// Chunks on the disk in which a message is due, each named once.
+  std::vector<std::uint64_t> take_overdue() noexcept { return std::exchange(side_->overdue, {}); }
 
 private:
   void open_tail(std::uint64_t number);
@@ -116,6 +160,25 @@ private:
   void set_deadline(slot_chunk& c, unsigned index, moment deadline);
   void index_deadline(slot_chunk& c, moment deadline);
   void unindex_deadline(slot_chunk& c) noexcept;
+  /// Chunks go to the disk whole: one that holds much is the last with its number.
+  void keep_chunks_small(std::uint32_t more) noexcept {
+    if (slot_chunk::index_of(next_) == 0) {
+      side_->tail_bytes = 0;
+    } else if (side_->tail_bytes >= chunk_bytes) {
+      next_ = (slot_chunk::number_of(next_) + 1) * slot_chunk::size;
+      side_->tail_bytes = 0;
+    }
+    side_->tail_bytes += more;
+  }
+  void place(slot_chunk& c, unsigned index, journal::place at, std::uint32_t bytes);
+  const journal::stored_chunk* first_on_disk() const noexcept {
+    return side_ ? side_->disk.first() : nullptr;
+  }
+  moment moment_of(std::uint64_t deadline_ms) const noexcept;
+  std::uint64_t deadline_ms_of(moment deadline) const noexcept;
+  journal::queue_place place_in_queue(const slot_chunk& c, unsigned index) const noexcept;
+
+  static constexpr std::uint64_t chunk_bytes = 1 << 20;
 
   sequence next_ = 1;
   slot_chunk* tail_ = nullptr;  // where the next message goes, if that chunk exists
@@ -127,6 +190,16 @@ private:
 
   // One entry for each chunk with a ready slot that has a deadline.
   std::set<std::pair<moment, std::uint64_t>> due_;
+
+  /// Only queues that store anything have one: an idle queue should be small.
+  struct journal_side {
+    queue_records records;
+    moment wall_offset;
+    journal::stored_index disk{};
+    std::vector<std::uint64_t> overdue{};
+    std::uint64_t tail_bytes = 0;
+  };
+  std::unique_ptr<journal_side> side_;
 };
 
 }  // namespace baton

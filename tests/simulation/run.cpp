@@ -72,8 +72,9 @@ public:
   simulated_node(settings configured, const simulation_options& options)
       : world{options}, services_{std::make_unique<node_services>(std::move(configured), world)} {
     bool listens = false;
-    services_->topology = spawn<topology_actor>(
-        world.at(0), *services_, [](result<void> declared) { BATON_CHECK(declared); });
+    services_->topology =
+        spawn<topology_actor>(world.at(0), *services_, recovered_topology{},
+                              [](result<void> declared) { BATON_CHECK(declared); });
     world.run_until_idle();
     services_->supervisor =
         spawn<supervisor>(world.at(0), *services_,

@@ -57,8 +57,9 @@ class stage {
 public:
   explicit stage(settings configured, std::uint64_t seed = 1)
       : world{{.seed = seed, .loops = 2, .network = {}}}, services_{std::move(configured), world} {
-    services_.topology = spawn<topology_actor>(
-        world.at(0), services_, [](result<void> declared) { BATON_CHECK(declared); });
+    services_.topology =
+        spawn<topology_actor>(world.at(0), services_, recovered_topology{},
+                              [](result<void> declared) { BATON_CHECK(declared); });
     settle();
     services_.supervisor = spawn<supervisor>(
         world.at(0), services_,

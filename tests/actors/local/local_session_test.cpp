@@ -49,8 +49,9 @@ public:
   explicit stage(std::uint64_t seed, settings configured = default_settings())
       : world{{.seed = seed, .loops = 2, .network = {}}},
         services_{std::make_unique<node_services>(std::move(configured), world)} {
-    services_->topology = spawn<topology_actor>(
-        world.at(0), *services_, [](result<void> declared) { BATON_CHECK(declared); });
+    services_->topology =
+        spawn<topology_actor>(world.at(0), *services_, recovered_topology{},
+                              [](result<void> declared) { BATON_CHECK(declared); });
     settle();
   }
   ~stage() {

@@ -18,7 +18,8 @@ public:
   explicit stage(std::uint64_t seed) : world{{.seed = seed, .loops = 2, .network = {}}} {
     topology_ = spawn_handlers<topology_ref>(
         world.at(0), [](define&) {}, [this](queue_ended& notice) { ended.push_back(notice.queue); },
-        [](connection_ended&) {}, [](ask_topology_report&) {});
+        [](connection_ended&) {}, [](relocate_queues&) {}, [](define_anew&) {},
+        [](definitions_safe&) {}, [](finish&) {}, [](ask_topology_report&) {});
     queue_entry entry;
     entry.id = queue_id{7};
     entry.vhost_name = "/";

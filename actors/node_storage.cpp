@@ -1,0 +1,88 @@
+#include "actors/node_storage.hpp"
+
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "actors/reader_actor.hpp"
+#include "actors/store_actor.hpp"
+#include "actors/support/log.hpp"
+
+namespace baton {
+
+namespace {
+
+failure<error> failed(const io_error& why) { return failure{error{why.text()}}; }
+
+/// The queues that are defined. What does not say which it defines is the topology's to report.
+std::set<std::uint64_t> defined_queues(const std::vector<definition>& definitions) {
+  std::set<std::uint64_t> queues;
+  for (const auto& each : definitions)
+    if (auto known = decode(each))
+      if (const auto* queue = std::get_if<stored_queue>(&*known)) queues.insert(queue->id.value);
+  return queues;
+}
+
+}  // namespace
+
+result<std::unique_ptr<node_storage>> node_storage::open(
+    file_system& files, const settings& configured, std::function<std::uint64_t()> generation) {
+  const auto data = configured.node.data.string();
+  std::unique_ptr<node_storage> made{new node_storage{files, data + "/journal"}};
+  auto locked = files.lock_folder(data);
+  if (!locked) return failed(locked.reason());
+  made->lock_ = *std::move(locked);
+  if (auto ready = files.create_folder(made->folder_); !ready) return failed(ready.reason());
+  if (auto synced = files.sync_folder(data); !synced) return failed(synced.reason());
+  if (auto recovered = made->recover(configured.journal, std::move(generation)); !recovered)
+    return failure{recovered.reason()};
+  return made;
+}
+
+result<void> node_storage::recover(const journal_settings& configured,
+                                   std::function<std::uint64_t()> generation) {
+  const auto begun = std::chrono::steady_clock::now();
+  auto read = journal::recover_node(files_, folder_);
+  if (!read) return failure{read.reason()};
+  auto& node = *read;
+  for (const auto& text : node.log.damage) log::error("journal damaged", text);
+  if (!node.log.torn.empty()) log::warning("journal", node.log.torn);
+  if (auto settled = journal::settle_log(files_, folder_, node.log); !settled)
+    return failed(settled.reason());
+
+  for (auto& [key, value] : node.definitions)
+    found_.definitions.push_back({key, std::move(value.value)});
+  found_.highest_queue = node.highest_queue;
+  const auto defined = defined_queues(found_.definitions);
+  std::vector<std::uint64_t> gone;
+  for (const auto& [id, queue] : node.queues)
+    if (defined.count(id) == 0) gone.push_back(id);
+  for (const auto id : gone) node.forget(id);
+  std::uint64_t messages = 0;
+  for (auto& [id, queue] : node.queues) {
+    messages += queue.messages.size();
+    if (!node.log.closed) queue.messages.mark_all_redelivered();
+  }
+  found_.queues = std::move(node.queues);
+
+  if (node.log.records > 0)
+    log::info("journal", folder_ + ": " + std::to_string(messages) + " messages in " +
+                             std::to_string(defined.size()) + " queues; read " +
+                             std::to_string(node.log.segments.size()) + " segments in " +
+                             std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                std::chrono::steady_clock::now() - begun)
+                                                .count()) +
+                             " ms" +
+                             (node.log.closed ? "" : "; the node had not been stopped in order"));
+  log_ = std::make_unique<journal::journal>(files_, folder_, configured, node.log,
+                                            std::move(node.live), std::move(generation));
+  return {};
+}
+
+void node_storage::start(node_services& node) {
+  node.store = baton::spawn<store_actor>(node.loops().writing(), node, std::move(log_));
+  node.reader = baton::spawn<reader_actor>(
+      node.loops().reading(), std::make_unique<journal::message_reader>(files_, folder_));
+}
+
+}  // namespace baton

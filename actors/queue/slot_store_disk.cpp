@@ -1,0 +1,253 @@
+// What slot_store knows of the journal: which messages are in it, and which are nowhere else.
+
+#include <algorithm>
+#include <bit>
+
+#include "actors/queue/chunk_pool.hpp"
+#include "actors/queue/slot_store.hpp"
+#include "config/check.hpp"
+#include "storage/memory_account.hpp"
+
+namespace baton {
+
+namespace {
+
+constexpr std::uint64_t bit(unsigned i) { return std::uint64_t{1} << i; }
+
+}  // namespace
+
+slot_store::moment slot_store::moment_of(std::uint64_t deadline_ms) const noexcept {
+  if (deadline_ms == journal::queue_place::never) return never;
+  return moment{static_cast<moment::rep>(deadline_ms)} - side_->wall_offset;
+}
+
+std::uint64_t slot_store::deadline_ms_of(moment deadline) const noexcept {
+  constexpr auto latest = moment{(moment::rep{1} << 48) - 1};  // what a record can say
+  if (deadline == never || deadline > latest - side_->wall_offset)
+    return journal::queue_place::never;
+  return static_cast<std::uint64_t>(
+      std::max((deadline + side_->wall_offset).count(), moment::rep{1}));
+}
+
+void slot_store::record(queue_id of, moment wall_offset) {
+  side_.reset(new journal_side{queue_records{of}, wall_offset});
+}
+
+void slot_store::recover(journal::stored_index found, sequence next) {
+  side_->disk = std::move(found);
+  // A chunk of its own: none is both on the disk and in memory.
+  next_ = (next + slot_chunk::size - 1) / slot_chunk::size * slot_chunk::size;
+  if (next_ == 0) next_ = slot_chunk::size;
+  side_->records.recorded_until(next_);
+  for (const auto* c = side_->disk.first(); c != nullptr;
+       c = side_->disk.at_or_after(c->number() + 1))
+    if (const auto earliest = moment_of(c->earliest_deadline_ms()); earliest != never)
+      due_.emplace(earliest, c->number());
+}
+
+void slot_store::encode_new(journal::record_writer& writer, std::vector<sequence>& which) const {
+  const auto from = side_->records.first_new();
+  for (auto* c = chunks_.at_or_after(slot_chunk::number_of(from)); c != nullptr;
+       c = chunks_.at_or_after(c->number + 1)) {
+    auto mask = (c->ready | c->leased) & c->stored;
+    if (c->at(0) < from) mask &= ~std::uint64_t{0} << slot_chunk::index_of(from);
+    for (; mask != 0; mask &= mask - 1) {
+      const auto index = static_cast<unsigned>(std::countr_zero(mask));
+      const auto number = c->at(index);
+      if (side_->records.is_joined(number)) continue;
+      const auto here = place_in_queue(*c, index);
+      writer.add_enqueue({&here, 1}, c->slots[index].content);
+      which.push_back(number);
+    }
+  }
+}
+
+journal::queue_place slot_store::place_in_queue(sequence number, moment deadline) const noexcept {
+  journal::queue_place here{side_->records.queue(), number};
+  here.deadline_ms = deadline_ms_of(deadline);
+  return here;
+}
+
+journal::queue_place slot_store::place_in_queue(const slot_chunk& c,
+                                                unsigned index) const noexcept {
+  auto here = place_in_queue(c.at(index), deadline_of(c, index));
+  here.returns = std::min<std::uint32_t>(c.slots[index].returns, 65'535);
+  return here;
+}
+
+void slot_store::encode_anew(std::uint32_t segment, std::size_t limit,
+                             journal::record_writer& writer, std::vector<sequence>& which) const {
+  for (auto* c = chunks_.at_or_after(0); c != nullptr && which.size() < limit;
+       c = chunks_.at_or_after(c->number + 1)) {
+    if (!c->places) continue;
+    for (auto mask = c->stored & c->places->written; mask != 0; mask &= mask - 1) {
+      const auto index = static_cast<unsigned>(std::countr_zero(mask));
+      if (c->places->at[index].segment != segment) continue;
+      const auto here = place_in_queue(*c, index);
+      writer.add_relocate({&here, 1}, c->slots[index].content);
+      which.push_back(c->at(index));
+    }
+  }
+}
+
+bool slot_store::encode_anew(sequence number, journal::place at, const message& content,
+                             journal::record_writer& writer) const {
+  const auto index = slot_chunk::index_of(number);
+  if (const auto* c = find(number)) {
+    if ((c->stored >> index & 1) == 0 || !c->places || !c->places->has(index) ||
+        c->places->at[index] != at)
+      return false;
+    const auto here = place_in_queue(*c, index);
+    writer.add_relocate({&here, 1}, content);
+    return true;
+  }
+  const auto entry = side_->disk.find(number);
+  if (!entry || entry->at != at) return false;
+  journal::queue_place here{side_->records.queue(), number};
+  here.deadline_ms = entry->deadline_ms;
+  here.returns = entry->returns;
+  writer.add_relocate({&here, 1}, content);
+  return true;
+}
+
+void slot_store::place(slot_chunk& c, unsigned index, journal::place at, std::uint32_t bytes) {
+  if (!c.places) {
+    c.places = std::make_unique<slot_chunk::place_block>();
+    memory_account::of_this_thread().created(sizeof *c.places);
+  }
+  c.places->written |= bit(index);
+  c.places->at[index] = at;
+  c.places->bytes[index] = bytes;
+}
+
+void slot_store::written(std::span<const written_record> records) {
+  for (const auto& r : records) {
+    const auto index = slot_chunk::index_of(r.number);
+    auto* c = find(r.number);
+    if (c == nullptr) {
+      // On the disk, and written anew: the new place holds.
+      if (auto entry = side_->disk.find(r.number)) {
+        side_->records.drop(entry->at.segment, entry->bytes);
+        entry->at = r.at;
+        entry->bytes = r.bytes;
+        side_->disk.put(r.number, *entry);
+      } else {
+        side_->records.drop(r.at.segment, r.bytes);
+      }
+      continue;
+    }
+    if ((c->stored >> index & 1) == 0) {
+      side_->records.drop(r.at.segment, r.bytes);
+      continue;
+    }
+    if (c->places && c->places->has(index))
+      side_->records.drop(c->places->at[index].segment, c->places->bytes[index]);
+    place(*c, index, r.at, r.bytes);
+  }
+}
+
+bool slot_store::next_is_on_disk() const noexcept {
+  const auto* on_disk = first_on_disk();
+  if (on_disk == nullptr) return false;
+  if (!returned_.empty() && *returned_.begin() < on_disk->number()) return false;
+  for (auto* c = chunks_.at_or_after(head_); c != nullptr && c->number < on_disk->number();
+       c = chunks_.at_or_after(c->number + 1))
+    if (c->ready != 0) return false;
+  return true;
+}
+
+std::uint64_t slot_store::ready_ahead_of_disk(std::uint64_t most) const noexcept {
+  const auto* on_disk = first_on_disk();
+  if (on_disk == nullptr) return most;
+  std::uint64_t ready = 0;
+  for (auto* c = chunks_.at_or_after(head_);
+       c != nullptr && c->number < on_disk->number() && ready < most;
+       c = chunks_.at_or_after(c->number + 1))
+    ready += static_cast<std::uint64_t>(std::popcount(c->ready));
+  return std::min(ready, most);
+}
+
+std::uint64_t slot_store::end_of_head(std::uint64_t messages, std::uint64_t bytes) const noexcept {
+  const auto* on_disk = first_on_disk();
+  std::uint64_t end = head_;
+  for (auto* c = chunks_.at_or_after(head_); c != nullptr && messages > 0 && bytes > 0;
+       c = chunks_.at_or_after(c->number + 1)) {
+    if (on_disk != nullptr && on_disk->number() < c->number) break;
+    end = c->number + 1;
+    messages -= std::min<std::uint64_t>(messages, static_cast<unsigned>(std::popcount(c->ready)));
+    for (auto rest = c->ready; rest != 0; rest &= rest - 1)
+      bytes -= std::min<std::uint64_t>(bytes, c->slots[std::countr_zero(rest)].footprint);
+  }
+  return end;
+}
+
+slot_chunk* slot_store::evictable_at_or_after(std::uint64_t number) const noexcept {
+  auto* c = chunks_.at_or_after(std::max(number, head_ + 1));
+  return c == tail_ ? nullptr : c;
+}
+
+slot_store::eviction slot_store::evict(slot_chunk& c, std::uint64_t& freed) {
+  if (c.number <= head_ || &c == tail_ || c.leased != 0 || c.ready == 0 ||
+      (c.ready & ~c.stored) != 0)
+    return eviction::impossible;
+  if (!c.places || (c.ready & ~c.places->written) != 0) return eviction::unwritten;
+  slab_releases releases;
+  const auto deadline = c.deadlines ? c.deadlines->indexed : never;
+  for (auto rest = c.ready; rest != 0; rest &= rest - 1) {
+    const auto index = static_cast<unsigned>(std::countr_zero(rest));
+    auto& s = c.slots[index];
+    side_->disk.put(
+        c.at(index),
+        {c.places->at[index], c.places->bytes[index],
+         static_cast<std::uint32_t>(s.content.body_size()), deadline_ms_of(deadline_of(c, index)),
+         static_cast<std::uint16_t>(std::min<std::uint32_t>(s.returns, 65'535)), s.redelivered});
+    freed += s.footprint;
+    std::move(s.content).release_through(releases);
+  }
+  const auto number = c.number;
+  c.ready = 0;
+  close(c);
+  if (deadline != never) due_.emplace(deadline, number);
+  return eviction::done;
+}
+
+void slot_store::fill(const journal::stored_chunk& chunk, unsigned index, message&& content,
+                      std::uint32_t footprint) {
+  auto* c = chunks_.find(chunk.number());
+  if (c == nullptr) {
+    c = chunk_pool<slot_chunk>::of_this_thread().take();
+    c->number = chunk.number();
+    chunks_.insert(c);
+    if (const auto earliest = moment_of(chunk.earliest_deadline_ms()); earliest != never)
+      due_.erase({earliest, c->number});
+    if (c->number < head_) returned_.insert(c->number);
+  }
+  const auto entry = chunk.entry(index);
+  auto& s = c->slots[index];
+  s.content = std::move(content);
+  s.footprint = footprint;
+  s.returns = entry.returns;
+  s.redelivered = entry.redelivered;
+  c->ready |= bit(index);
+  c->stored |= bit(index);
+  place(*c, index, entry.at, entry.bytes);
+  if (const auto deadline = moment_of(entry.deadline_ms); deadline != never)
+    set_deadline(*c, index, deadline);
+}
+
+std::optional<journal::stored_entry> slot_store::drop_oldest_on_disk() noexcept {
+  const auto* oldest = first_on_disk();
+  if (oldest == nullptr) return std::nullopt;
+  const auto number = oldest->at(static_cast<unsigned>(std::countr_zero(oldest->present())));
+  const auto entry = side_->disk.erase(number);
+  if (entry) side_->records.gone(number, *entry);
+  return entry;
+}
+
+void slot_store::drop_disk() {
+  side_->disk.for_each(
+      [this](sequence number, const auto& entry) { side_->records.gone(number, entry); });
+  side_->disk.clear();
+}
+
+}  // namespace baton
