@@ -64,7 +64,8 @@ public:
 
 private:
   void say(const group& r) {
-    out_ << ", synced to " << to_text(r.synced_to) << (r.closes ? ", closes the log" : "");
+    out_ << ", synced to " << to_text(r.synced_to) << (r.closes ? ", closes the log" : "")
+         << (r.after_crash ? ", after a crash" : "");
   }
   void say(const enqueue& r) { say(r.places), say(r.message); }
   void say(const relocate& r) { say(r.places), say(r.message); }
@@ -107,6 +108,7 @@ private:
       out_ << std::exchange(first, ", ") << "queue " << p.queue << " #" << p.number;
       if (p.deadline_ms != queue_place::never) out_ << " until " << p.deadline_ms;
       if (p.returns > 0) out_ << " returned " << p.returns << "x";
+      if (p.redelivered != 0) out_ << " redelivered";
     }
   }
   void say(const entries<queue_run>& runs, std::string_view first = ", ") {

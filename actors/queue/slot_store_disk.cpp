@@ -71,7 +71,8 @@ journal::queue_place slot_store::place_in_queue(sequence number, moment deadline
 journal::queue_place slot_store::place_in_queue(const slot_chunk& c,
                                                 unsigned index) const noexcept {
   auto here = place_in_queue(c.at(index), deadline_of(c, index));
-  here.returns = std::min<std::uint32_t>(c.slots[index].returns, 65'535);
+  here.returns = std::min(c.slots[index].returns, journal::queue_place::most_returns);
+  here.redelivered = c.slots[index].redelivered ? 1 : 0;
   return here;
 }
 

@@ -27,15 +27,17 @@ struct place {
 struct queue_place {
   static constexpr std::size_t size = 24;
   static constexpr std::uint64_t never = 0;
+  static constexpr std::uint32_t most_returns = 32'767;
 
   std::uint64_t queue = 0;
   sequence number = 0;
   std::uint64_t deadline_ms : 48 = never;  ///< since 1970, by the wall clock
-  std::uint64_t returns : 16 = 0;          ///< 65,535: so many or more
+  std::uint64_t returns : 15 = 0;          ///< `most_returns`: so many or more
+  std::uint64_t redelivered : 1 = 0;       ///< it may have been delivered without coming back
 
   friend bool operator==(const queue_place& a, const queue_place& b) noexcept {
     return a.queue == b.queue && a.number == b.number && a.deadline_ms == b.deadline_ms &&
-           a.returns == b.returns;
+           a.returns == b.returns && a.redelivered == b.redelivered;
   }
 };
 

@@ -30,11 +30,6 @@ bool defines(const encoded_records& records) noexcept {
          records.has(record_kind::stream_end);
 }
 
-/// Of these too only the last one counts; no define has such a key.
-std::string key_of(record_kind kind, std::uint64_t number) {
-  return std::string(1, '\0') + static_cast<char>(kind) + std::to_string(number);
-}
-
 /// The messages whose enqueues wait for space, roughly: from the first to the last of each queue.
 class waiting_messages {
 public:
@@ -99,7 +94,7 @@ journal::journal(file_system& files, std::string folder, const journal_settings&
     : settings_{settings},
       log_{files,
            {std::move(folder), segment_kind::journal, 0,
-            static_cast<std::uint32_t>(settings.segment_size.value)},
+            static_cast<std::uint32_t>(settings.segment_size.value), !found.closed},
            found.end,
            found.last_number,
            std::move(generation)},
@@ -295,9 +290,11 @@ void journal::note_definitions(const kept_entry& one) {
       else
         live_.undefine(d.key);
     } else if (r.kind == record_kind::peer_progress) {
-      live_.define(key_of(r.kind, std::get<peer_progress>(*decode(r.frame)).peer), segment);
+      live_.define(live_segments::key_of(r.kind, std::get<peer_progress>(*decode(r.frame)).peer),
+                   segment);
     } else if (r.kind == record_kind::stream_end) {
-      live_.define(key_of(r.kind, std::get<stream_end>(*decode(r.frame)).queue), segment);
+      live_.define(live_segments::key_of(r.kind, std::get<stream_end>(*decode(r.frame)).queue),
+                   segment);
     }
   });
 }

@@ -56,6 +56,10 @@ void live_segments::define(std::string_view key, std::uint32_t segment) {
   ++to.definitions;
 }
 
+std::string live_segments::key_of(record_kind kind, std::uint64_t number) {
+  return std::string(1, '\0') + static_cast<char>(kind) + std::to_string(number);
+}
+
 void live_segments::undefine(std::string_view key) {
   const auto found = defined_.find(key);
   if (found == defined_.end()) return;

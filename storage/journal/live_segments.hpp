@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/journal/entries.hpp"
+#include "storage/journal/record.hpp"
 
 namespace baton::journal {
 
@@ -50,6 +51,9 @@ public:
 
   /// The last value of `key` is in `segment` now.
   void define(std::string_view key, std::uint32_t segment);
+  /// A key for what is not defined but counts like a definition, the last record of each number;
+  /// no definition has such a key.
+  static std::string key_of(record_kind kind, std::uint64_t number);
   /// `key` has none any more.
   void undefine(std::string_view key);
 

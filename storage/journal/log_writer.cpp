@@ -42,7 +42,8 @@ log_writer::log_writer(file_system& files, log_options options, place end,
       generation_{std::move(generation)},
       last_number_{last_number},
       end_{end},
-      synced_to_{end} {
+      synced_to_{end},
+      began_{end} {
   BATON_CHECK(options_.segment_size >= segment_header_size + group_size + record_header_size);
 }
 
@@ -89,7 +90,7 @@ file_result<void> log_writer::write(std::span<encoded_records* const> group,
 
 file_result<void> log_writer::write_parts(bool closes, std::uint64_t size) {
   record_writer head;
-  head.add_group({synced_to_, closes});
+  head.add_group({synced_to_, closes, options_.after_crash && !crash_told_});
   auto opening = head.take();
   BATON_CHECK(opening.size() == group_size);
   const auto seal_all = [&] {
@@ -104,10 +105,12 @@ file_result<void> log_writer::write_parts(bool closes, std::uint64_t size) {
   dirty_ = true;
   auto written = current_.where->write(end_.offset, pieces_);
   seal_all();  // takes it out again: they may be written once more, elsewhere
-  if (!written)
+  if (!written) {
     give_up_segment();
-  else
+  } else {
     end_.offset += static_cast<std::uint32_t>(group_size + size);
+    crash_told_ = true;
+  }
   return written;
 }
 
@@ -120,6 +123,7 @@ file_result<void> log_writer::sync() {
     current_.where.reset();
     dirty_ = false;
     end_ = synced_to_;
+    crash_told_ = synced_to_ != began_;
     return why;
   };
   while (!before_.empty()) {

@@ -22,6 +22,7 @@ struct log_options {
   segment_kind kind = segment_kind::journal;
   std::uint64_t queue = 0;                 // of a stream
   std::uint32_t segment_size = 64u << 20;  // bytes, header included
+  bool after_crash = false;                // what it goes on behind was not closed in order
 };
 
 /// Where a record lies, and its size without padding.
@@ -124,6 +125,8 @@ private:
   std::vector<std::uint32_t> dead_;  // segments that are no part of the log and still have files
   place end_;
   place synced_to_;
+  const place began_;        // behind what there was
+  bool crash_told_ = false;  // a group says so that was not lost
 
   // Of the write under way; kept for their memory.
   std::vector<part> parts_;

@@ -44,7 +44,7 @@ public:
       early_returns_.erase(early);
       e.redelivered = true;
     }
-    e.redelivered = e.redelivered || e.returns > 0;
+    e.redelivered = e.redelivered || where.redelivered || e.returns > 0;
     made_.messages.put(where.number, e);
   }
 
@@ -114,6 +114,9 @@ public:
     std::visit([&](const auto& r) { apply_to(at, frame.size(), r); }, what);
   }
 
+  /// The segments of what else is kept as definitions are, by its key for `live_segments`.
+  const std::map<std::string, std::uint32_t>& kept() const noexcept { return kept_; }
+
 private:
   void enter(place at, std::size_t size, const entries<queue_place>& places,
              const stored_message& message) {
@@ -153,9 +156,17 @@ private:
              found != made_.definitions.end())
       made_.definitions.erase(found);
   }
-  void apply_to(place, std::size_t, const peer_progress& r) { made_.peers[r.peer] = r; }
-  void apply_to(place, std::size_t, const group&) {}
-  void apply_to(place, std::size_t, const stream_end&) {}
+  void apply_to(place at, std::size_t, const peer_progress& r) {
+    made_.peers[r.peer] = r;
+    kept_[live_segments::key_of(record_kind::peer_progress, r.peer)] = at.segment;
+  }
+  void apply_to(place at, std::size_t, const stream_end& r) {
+    kept_[live_segments::key_of(record_kind::stream_end, r.queue)] = at.segment;
+  }
+  void apply_to(place, std::size_t, const group& r) {
+    if (!r.after_crash) return;
+    for (auto& [id, q] : made_.queues) q.messages.mark_all_redelivered();
+  }
   void apply_to(place, std::size_t, const checkpoint&) {}
 
   queue_replay& queue(std::uint64_t id) {
@@ -171,6 +182,7 @@ private:
   }
 
   recovered_node& made_;
+  std::map<std::string, std::uint32_t> kept_;
   std::unordered_map<std::uint64_t, queue_replay> queues_;
   std::uint64_t recent_id_ = 0;
   queue_replay* recent_ = nullptr;
@@ -206,6 +218,7 @@ void recovered_node::forget(std::uint64_t id) {
 
 result<recovered_node> recover_node(file_system& files, const std::string& folder) {
   recovered_node made;
+  std::map<std::string, std::uint32_t> kept;
   {
     replay applied{made};
     auto state = recover_log(files, folder, [&](place at, byte_view frame, const record& r) {
@@ -213,6 +226,7 @@ result<recovered_node> recover_node(file_system& files, const std::string& folde
     });
     if (!state) return failure{state.reason()};
     made.log = *std::move(state);
+    kept = applied.kept();
   }
   for (const auto segment : made.log.segments) made.live.begin(segment);
   for (const auto& [id, q] : made.queues)
@@ -220,6 +234,7 @@ result<recovered_node> recover_node(file_system& files, const std::string& folde
       made.live.add(needed.segment, needed.queue, needed.references, needed.bytes);
     });
   for (const auto& [key, d] : made.definitions) made.live.define(key, d.at.segment);
+  for (const auto& [key, segment] : kept) made.live.define(key, segment);
   return made;
 }
 

@@ -99,7 +99,8 @@ bool are_parts(byte_view parts, std::uint32_t count) {
 record decode_inside(const header& h, reader& from) {
   switch (static_cast<record_kind>(h.kind)) {
     case record_kind::group:
-      return group{from.position(), (h.flags & group_closes) != 0};
+      return group{from.position(), (h.flags & group_closes) != 0,
+                   (h.flags & group_after_crash) != 0};
     case record_kind::enqueue: {
       const auto places = from.many<queue_place>(h.count);
       return enqueue{places, from.message()};

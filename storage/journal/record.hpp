@@ -43,6 +43,8 @@ struct stored_message {
 struct group {
   place synced_to;      ///< all that lies before was on the disk when this was written
   bool closes = false;  ///< the log was closed in order, and nothing followed
+  /// The log before it was not: whatever queues had may have been delivered, and nobody knows.
+  bool after_crash = false;
 };
 /// A message, and where it stands in each of its queues.
 struct enqueue {
@@ -107,6 +109,7 @@ using record = std::variant<group, enqueue, settle, move, requeue, purge, tx, de
 
 /// Flags of a group, of a message in a record, and of a define.
 constexpr std::uint8_t group_closes = 1;
+constexpr std::uint8_t group_after_crash = 2;
 constexpr std::uint8_t message_persistent = 1;
 constexpr std::uint8_t message_expires = 2;
 constexpr std::uint8_t define_has_value = 1;

@@ -102,7 +102,9 @@ void record_writer::put_message(const message& content) {
 // -- the kinds
 
 void record_writer::add_group(const group& begun) {
-  const auto r = begin(record_kind::group, 0, 0, begun.closes ? group_closes : 0);
+  const auto flags =
+      (begun.closes ? group_closes : 0) | (begun.after_crash ? group_after_crash : 0);
+  const auto r = begin(record_kind::group, 0, 0, static_cast<std::uint8_t>(flags));
   put(begun.synced_to.segment);
   put(begun.synced_to.offset);
   end(r);

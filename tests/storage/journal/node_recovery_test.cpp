@@ -1,6 +1,7 @@
 #include "storage/journal/node_recovery.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <set>
 #include <string>
@@ -23,11 +24,17 @@ const std::string folder = "/log";
 /// A log on a simulated disk, and what a recovery makes of it.
 class node_log {
 public:
-  explicit node_log(std::uint64_t seed = 1, std::uint32_t segment_size = 4096)
-      : dice{seed}, disk{dice} {
+  explicit node_log(std::uint64_t seed = 1) : dice{seed}, disk{dice} {
     REQUIRE(disk.create_folder(folder));
-    log.emplace(disk, log_options{folder, segment_kind::journal, 0, segment_size}, place{}, 0,
-                [this] { return ++generations_; });
+    log_state nothing;
+    nothing.closed = true;
+    reopen(nothing);
+  }
+
+  /// As the next process does it.
+  void reopen(const log_state& found) {
+    log.emplace(disk, log_options{folder, segment_kind::journal, 0, 4096, !found.closed}, found.end,
+                found.last_number, [this] { return ++generations_; });
   }
 
   message make(const std::string& body) {
@@ -233,6 +240,57 @@ TEST_CASE("the parts of a tx are recovered with places of their own") {
   reader.read(1, all<place>({entry_of(node, 1, 1).at, entry_of(node, 1, 2).at}), got);
   CHECK(as_text(got[0]->small_body()) == "first");
   CHECK(as_text(got[1]->small_body()) == "second");
+}
+
+TEST_CASE("what was there at a crash stays redelivered, however the log is closed later") {
+  node_log disk;
+  record_writer w;
+  w.add_enqueue(all<queue_place>({{1, 1}}), disk.make("before"));
+  w.add_peer_progress({5, 1, 1});
+  disk.write(w);
+  auto found = disk.recover();
+  CHECK(!found.log.closed);
+  CHECK(found.live.is_needed(1));
+  disk.reopen(found.log);
+  w.add_enqueue(all<queue_place>({{1, 2}}), disk.make("after"));
+  disk.write(w);
+  w.add_enqueue(all<queue_place>({{1, 3, 0, 0, 1}}), disk.make("relocated, for example"));
+  disk.write(w);
+  REQUIRE(disk.log->close());
+  found = disk.recover();
+  CHECK(found.log.closed);
+  CHECK(entry_of(found, 1, 1).redelivered);
+  CHECK(!entry_of(found, 1, 2).redelivered);
+  CHECK(entry_of(found, 1, 3).redelivered);
+  CHECK(entry_of(found, 1, 3).returns == 0);
+  SECTION("also after a stop in order, which it knows from a crash") {
+    disk.reopen(found.log);
+    w.add_enqueue(all<queue_place>({{1, 4}}), disk.make("later"));
+    disk.write(w);
+    found = disk.recover();
+    CHECK(entry_of(found, 1, 1).redelivered);
+    CHECK(!entry_of(found, 1, 2).redelivered);
+  }
+}
+
+TEST_CASE("that there was a crash is told again where it was lost with a failed sync") {
+  node_log disk;
+  record_writer w;
+  w.add_enqueue(all<queue_place>({{1, 1}}), disk.make("before"));
+  disk.write(w);
+  REQUIRE(disk.log->sync());
+  disk.reopen(disk.recover().log);
+  disk.disk.faults().fail_call(file_operation::sync, 2, EIO);  // the first is the new segment's
+  w.add_enqueue(all<queue_place>({{1, 2}}), disk.make("lost"));
+  disk.write(w);
+  REQUIRE(!disk.log->sync());
+  w.add_enqueue(all<queue_place>({{1, 2}}), disk.make("written anew"));
+  disk.write(w);
+  REQUIRE(disk.log->close());
+  const auto found = disk.recover();
+  CHECK(numbers(found, 1) == many{1, 2});
+  CHECK(entry_of(found, 1, 1).redelivered);
+  CHECK(!entry_of(found, 1, 2).redelivered);
 }
 
 TEST_CASE("runs as long as numbers go cost no more than what they hit") {
