@@ -106,7 +106,8 @@ bool slot_store::encode_anew(sequence number, journal::place at, const message& 
   if (!entry || entry->at != at) return false;
   journal::queue_place here{side_->records.queue(), number};
   here.deadline_ms = entry->deadline_ms;
-  here.returns = entry->returns;
+  here.returns = std::min<std::uint32_t>(entry->returns, journal::queue_place::most_returns);
+  here.redelivered = entry->redelivered ? 1 : 0;
   writer.add_relocate({&here, 1}, content);
   return true;
 }
