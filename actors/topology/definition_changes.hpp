@@ -57,7 +57,7 @@ public:
   std::vector<definition_change> take() {
     std::vector<definition_change> taken;
     taken.reserve(changes_.size());
-    by_key_.clear();
+    by_key_ = index{};  // clear() would go through all the room that a start may have made
     for (pending& each : changes_) taken.push_back({std::move(each.key), std::move(each.value)});
     changes_.clear();
     return taken;
@@ -70,13 +70,15 @@ private:
     bool known;  // by the store, when this change began
   };
 
+  using index = std::unordered_map<std::string_view, std::list<pending>::iterator>;
+
   void append(pending made) {
     const auto at = changes_.insert(changes_.end(), std::move(made));
     by_key_.emplace(at->key, at);
   }
 
   std::list<pending> changes_;
-  std::unordered_map<std::string_view, std::list<pending>::iterator> by_key_;  // keys of changes_
+  index by_key_;  // by the keys in changes_
 };
 
 }  // namespace baton

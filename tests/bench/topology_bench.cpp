@@ -30,13 +30,15 @@ namespace {
 constexpr std::uint64_t random_seed = 7;
 
 struct node {
-  node() { vhost = core.add_vhost("/").value(); }
+  explicit node(bool is_durable = false) : durable{is_durable} {
+    vhost = core.add_vhost("/").value();
+  }
 
   void exchange(const std::string& name, const char* type) {
-    if (!core.declare_exchange({}, {vhost, name, type})) std::abort();
+    if (!core.declare_exchange({}, {vhost, name, type, false, durable})) std::abort();
   }
   queue_id queue(const std::string& name) {
-    queue_declaration asked{vhost, name};
+    queue_declaration asked{vhost, name, false, durable};
     auto made =
         core.declare_queue({}, std::move(asked), [](const queue_entry&) { return nullptr; });
     if (!made) std::abort();
@@ -53,6 +55,7 @@ struct node {
     view.refresh();
   }
 
+  const bool durable;
   topology_publication publication;
   topology_core core{publication, {}, false, [] { return std::array<std::uint8_t, 16>{}; }};
   loop_view view{publication};
@@ -133,9 +136,14 @@ void topic_bindings(int bindings) {
          }));
 }
 
-void changes(int bindings) {
-  node t;
-  std::printf("changes with %d bindings, each published:\n", bindings);
+void changes(int bindings, bool durable) {
+  node t{durable};
+  std::printf("changes with %d %sbindings, each published%s:\n", bindings,
+              durable ? "durable " : "", durable ? " and told to the store" : "");
+  const auto publish = [&t] {
+    t.core.publish();
+    t.core.take_changes();
+  };
   t.exchange("orders", "topic");
   t.exchange("direct", "direct");
   std::vector<std::string> queues;
@@ -149,6 +157,7 @@ void changes(int bindings) {
            "eu" + std::to_string(i % 10) + "." + std::to_string(i) + ".*");
   }
   t.publish();
+  t.core.take_changes();
   std::mt19937_64 random{random_seed};
   const auto change = [&](const char* exchange) {
     return cost(1'000, [&](std::size_t i) {
@@ -156,18 +165,18 @@ void changes(int bindings) {
       const std::string key = "eu" + std::to_string(n % 10) + "." + std::to_string(n) + ".new";
       const std::string& queue = queues[i % queues.size()];
       t.bind(exchange, queue, key);
-      t.core.publish();
+      publish();
       t.unbind(exchange, queue, key);
-      t.core.publish();
+      publish();
     });
   };
   report("bind or unbind, topic", change("orders") / 2);
   report("bind or unbind, direct", change("direct") / 2);
   report("declare and delete a queue, two versions", cost(1'000, [&](std::size_t) {
            const queue_id made = t.queue("short-lived");
-           t.core.publish();
+           publish();
            t.core.queue_closed(t.vhost, made);
-           t.core.publish();
+           publish();
          }));
   const auto start = clock_type::now();
   std::vector<queue_id> many;
@@ -176,11 +185,33 @@ void changes(int bindings) {
     many.push_back(t.queue(name));
     t.bind("orders", name, name + ".*");
   }
-  t.core.publish();
+  publish();
   for (queue_id each : many) t.core.queue_closed(t.vhost, each);
-  t.core.publish();
+  publish();
   const std::chrono::duration<double, std::nano> took = clock_type::now() - start;
   report("each of 10,000 queues declared, bound and deleted, two versions", took.count() / 10'000);
+}
+
+/// What a start costs, and what a compaction of the journal asks for.
+void restart(int bindings) {
+  node t{true};
+  t.exchange("orders", "topic");
+  for (int i = 0; i < bindings / 100; ++i) t.queue("queue" + std::to_string(i));
+  for (int i = 0; i < bindings; ++i)
+    t.bind("orders", "queue" + std::to_string(i % (bindings / 100)), "eu." + std::to_string(i));
+  std::printf("a topology of %d durable bindings:\n", bindings);
+  const auto start = clock_type::now();
+  auto all = t.core.all_definitions();
+  const auto encoded = clock_type::now();
+  const auto number = static_cast<double>(all.size());
+  topology_publication publication;
+  topology_core again{publication, {}, false, [] { return std::array<std::uint8_t, 16>{}; }};
+  if (!again.restore(std::move(all), [](const queue_entry&) { return nullptr; }).empty())
+    std::abort();
+  const auto restored = clock_type::now();
+  using ns = std::chrono::duration<double, std::nano>;
+  report("encode each definition", ns{encoded - start}.count() / number);
+  report("restore each definition", ns{restored - encoded}.count() / number);
 }
 
 /// Cached routes while another thread changes an exchange that has nothing to do with them.
@@ -226,6 +257,8 @@ int main() {
   cached_routes();
   for (int bindings : {100, 10'000, 100'000}) topic_bindings(bindings);
   for (int rate : {0, 1000}) routes_under_change(rate);
-  for (int bindings : {100, 100'000}) changes(bindings);
+  for (bool durable : {false, true})
+    for (int bindings : {100, 100'000}) changes(bindings, durable);
+  restart(100'000);
   std::printf("(%zu queues found)\n", routed);
 }
