@@ -39,7 +39,7 @@ topology_actor::topology_actor(caf::actor_config& config, node_services& node,
       found_{std::move(found)},
       ready_{std::move(ready)},
       core_{node.publication(), limits_of(node.configured().limits),
-            node.configured().node.strict_arguments, random_bytes},
+            node.configured().node.strict_arguments, random_bytes, sync_rules{node.configured()}},
       refresh_timer_{*this, [this] {
                        for (const auto& keeper : view_keepers_) keeper.send(refresh_view{});
                      }} {}
