@@ -285,6 +285,7 @@ void queue_actor::handle(ask_queue_report& request) {
   report.unsettled = figures.unsettled;
   report.consumers = figures.consumers;
   report.ready_bytes = figures.ready_bytes;
+  report.on_disk = core_.on_disk();
   report.published = figures.published;
   report.delivered =
       figures.delivered + figures.delivered_no_ack + figures.got + figures.got_no_ack;

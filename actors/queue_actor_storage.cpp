@@ -61,7 +61,7 @@ void queue_actor::tell_store() {
 
 void queue_actor::handle(stored& notice) {
   core_.written(notice.records);
-  core_.evict(allowance_.bytes(memory_account::total()) / 2);
+  core_.evict(allowance_.bytes(memory_account::total()) / 4);
   pay_debts();
   want_dispatch();
 }

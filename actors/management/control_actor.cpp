@@ -144,6 +144,10 @@ void control_actor::begin(std::uint64_t ticket, const std::string& line) {
     case subject::status:
       ask_topology();
       ask_supervisor();
+      if (node_.store) {
+        ++what.outstanding;
+        node_.store.send(ask_journal_report{{self(), ticket}});
+      }
       break;
     case subject::queues:
     case subject::exchanges:
@@ -189,6 +193,10 @@ void control_actor::handle(answer<supervisor_report>& got) {
   });
 }
 
+void control_actor::handle(answer<journal_report>& got) {
+  take(got, [](inquiry& what, journal_report&& report) { what.journal = report; });
+}
+
 void control_actor::handle(answer<queue_report>& got) {
   take(got, [](inquiry& what, queue_report&& one) { what.queues.push_back(std::move(one)); });
 }
@@ -205,6 +213,7 @@ std::string control_actor::text_of(inquiry& what) const {
       report.queues = what.topology.queues.size();
       report.exchanges = what.topology.exchanges.size();
       report.bindings = what.topology.bindings.size();
+      report.journal = what.journal;
       return json::text_of(report);
     }
     case subject::queues:

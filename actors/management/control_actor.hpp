@@ -13,8 +13,9 @@
 
 namespace baton {
 
-using control_ref = actor_ref<answer<topology_report>, answer<queue_report>,
-                              answer<connection_report>, answer<supervisor_report>>;
+using control_ref =
+    actor_ref<answer<topology_report>, answer<queue_report>, answer<connection_report>,
+              answer<supervisor_report>, answer<journal_report>>;
 
 /// Answers the requests on the control socket (control_socket.hpp): asks the actors that know,
 /// waits for all their answers, and writes one line of JSON. An actor that ends meanwhile is left
@@ -30,6 +31,7 @@ public:
   void handle(answer<queue_report>& got);
   void handle(answer<connection_report>& got);
   void handle(answer<supervisor_report>& got);
+  void handle(answer<journal_report>& got);
 
 protected:
   void on_start() override;
@@ -56,6 +58,7 @@ private:
     subject about = subject::nothing;
     std::size_t outstanding = 0;
     supervisor_report node;
+    journal_report journal;
     topology_report topology;
     std::vector<queue_report> queues;
     std::vector<connection_report> connections;

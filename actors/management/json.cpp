@@ -52,6 +52,7 @@ bj::object to_object(const queue_report& q) {
           {"unsettled", q.unsettled},
           {"consumers", q.consumers},
           {"ready_bytes", q.ready_bytes},
+          {"on_disk", q.on_disk},
           {"published", q.published},
           {"delivered", q.delivered},
           {"acknowledged", q.acknowledged},
@@ -110,6 +111,18 @@ bj::object to_object(const connection_report& c) {
           {"delivered", c.delivered}};
 }
 
+bj::object to_object(const journal_report& j) {
+  return {{"segments", j.segments},
+          {"live_bytes", j.live_bytes},
+          {"pending_bytes", j.pending_bytes},
+          {"unsynced_bytes", j.unsynced_bytes},
+          {"bytes_written", j.bytes_written},
+          {"groups", j.groups},
+          {"syncs", j.syncs},
+          {"failures", j.failures},
+          {"full", j.full}};
+}
+
 bj::object to_object(const node_report& n) {
   bj::array listeners;
   for (const auto& l : n.listeners) listeners.push_back(bj::string{l});
@@ -126,6 +139,7 @@ bj::object to_object(const node_report& n) {
           {"queues", n.queues},
           {"exchanges", n.exchanges},
           {"bindings", n.bindings},
+          {"journal", to_object(n.journal)},
           {"listeners", std::move(listeners)}};
 }
 

@@ -27,6 +27,7 @@ struct queue_report {
   std::uint64_t unsettled = 0;  // messages out on lease
   std::uint64_t consumers = 0;
   std::uint64_t ready_bytes = 0;   // payload of `ready`
+  std::uint64_t on_disk = 0;       // of `ready`, those that are not in memory
   std::uint64_t published = 0;     // since the queue was declared, as all that follow
   std::uint64_t delivered = 0;     // to consumers and getters, redeliveries included
   std::uint64_t acknowledged = 0;  // or delivered without asking for acks
@@ -34,18 +35,6 @@ struct queue_report {
   std::uint64_t dropped = 0;  // by a length limit
   std::uint64_t expired = 0;
   std::vector<consumer_credit> credit;
-};
-
-struct journal_report {
-  std::uint64_t segments = 0;
-  std::uint64_t live_bytes = 0;      // of messages that queues still need
-  std::uint64_t pending_bytes = 0;   // not written yet
-  std::uint64_t unsynced_bytes = 0;  // written, and kept in memory until they are synced
-  std::uint64_t bytes_written = 0;   // since the node was started, as all that follow
-  std::uint64_t groups = 0;
-  std::uint64_t syncs = 0;
-  std::uint64_t failures = 0;  // of writes and syncs
-  bool full = false;           // the disk takes nothing more; publishers wait
 };
 
 struct consumer_report {
@@ -101,6 +90,18 @@ struct binding_report {
   field_table arguments;
 };
 
+struct journal_report {
+  std::uint64_t segments = 0;
+  std::uint64_t live_bytes = 0;      // of messages that queues still need
+  std::uint64_t pending_bytes = 0;   // not written yet
+  std::uint64_t unsynced_bytes = 0;  // written, and kept in memory until they are synced
+  std::uint64_t bytes_written = 0;   // since the node was started, as all that follow
+  std::uint64_t groups = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t failures = 0;  // of writes and syncs
+  bool full = false;           // the disk takes nothing more; publishers wait
+};
+
 struct node_report {
   std::string name;
   std::string version;
@@ -116,6 +117,7 @@ struct node_report {
   std::uint64_t exchanges = 0;
   std::uint64_t bindings = 0;
   std::vector<std::string> listeners;
+  journal_report journal;
 };
 
 }  // namespace baton
