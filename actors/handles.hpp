@@ -19,7 +19,7 @@ struct purge_queue;
 struct delete_queue;
 struct touch_queue;
 struct end_queue;
-struct stored;
+class stored;
 struct messages_read;
 struct relocate;
 struct finish;

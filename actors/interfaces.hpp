@@ -177,9 +177,22 @@ struct ask_queue_report {
   promise<queue_report> reply;
 };
 
-/// From the store: records of messages have been written there.
-struct stored {
+/// From the store: records of messages have been written there. What is not taken out is not
+/// needed: the queue has ended, and its references end too.
+class stored {
+public:
+  stored(store_ref store, queue_id queue) : store_{std::move(store)}, queue_{queue} {}
+  stored(stored&&) noexcept = default;
+  stored& operator=(stored&&) = delete;
+  ~stored();
+
+  std::vector<slot_store::written_record> take() && { return std::exchange(records, {}); }
+
   std::vector<slot_store::written_record> records;
+
+private:
+  store_ref store_;
+  queue_id queue_;
 };
 
 /// From the reader: the answer to `read_messages`. Those that could not be read are empty.
@@ -350,6 +363,13 @@ struct commit_now {};
 struct drop_references {
   std::vector<journal::reference_drop> gone;
 };
+
+inline stored::~stored() {
+  if (records.empty()) return;
+  drop_references notice;
+  for (const auto& r : records) notice.gone.push_back({r.at.segment, queue_.value, 1, r.bytes});
+  store_.send(std::move(notice));
+}
 
 /// The node stops: everything is written and synced, and the log is marked as complete. Then the
 /// last one to let go of `done` has it reach whoever waits.

@@ -13,21 +13,22 @@ namespace {
 
 struct placed_in {
   queue_ref queue;
+  queue_id id;
   sequence number = 0;
 };
 
 /// Tells each queue where the record lies.
 class joint_owner final : public journal::record_owner {
 public:
-  joint_owner(std::vector<placed_in> queues, publishes_to_store publishes)
-      : queues_{std::move(queues)}, publishes_{std::move(publishes)} {}
+  joint_owner(store_ref store, std::vector<placed_in> queues, publishes_to_store publishes)
+      : store_{std::move(store)}, queues_{std::move(queues)}, publishes_{std::move(publishes)} {}
 
   void written(std::span<const journal::record_place> where) noexcept override {
     const auto& record = where.front();
     const auto bytes = journal::reference_bytes(record.size, queues_.size());
     for (const auto& each : queues_) {
-      stored notice;
-      notice.records.push_back({each.number, record.at, static_cast<std::uint32_t>(bytes)});
+      stored notice{store_, each.id};
+      notice.records.push_back({each.number, record.at, static_cast<std::uint32_t>(bytes), true});
       each.queue.send(std::move(notice));
     }
     publishes_.written();
@@ -35,6 +36,7 @@ public:
   void safe() noexcept override { publishes_.safe(); }
 
 private:
+  store_ref store_;
   std::vector<placed_in> queues_;
   publishes_to_store publishes_;
 };
@@ -64,13 +66,13 @@ public:
     std::vector<placed_in> queues;
     for (auto& p : std::span{places_}.first(count)) {
       places.push_back(p.where);
-      queues.push_back({std::move(p.queue), p.where.number});
+      queues.push_back({std::move(p.queue), queue_id{p.where.queue}, p.where.number});
       entry.sync = std::min(entry.sync, p.sync);
     }
     journal::record_writer writer;
     writer.add_enqueue(places, content_);
     entry.records = writer.take();
-    entry.owner = std::make_unique<joint_owner>(std::move(queues), std::move(publish_));
+    entry.owner = std::make_unique<joint_owner>(store_, std::move(queues), std::move(publish_));
     store_.send(append{std::move(entry)});
   }
 

@@ -52,14 +52,16 @@ private:
 class messages_to_store final : public journal::record_owner {
 public:
   /// One record for each of `sequences`, in order.
-  messages_to_store(queue_ref queue, std::vector<sequence> sequences,
+  messages_to_store(store_ref store, queue_id id, queue_ref queue, std::vector<sequence> sequences,
                     std::vector<publishes_to_store> publishes)
-      : queue_{std::move(queue)},
+      : store_{std::move(store)},
+        id_{id},
+        queue_{std::move(queue)},
         sequences_{std::move(sequences)},
         publishes_{std::move(publishes)} {}
 
   void written(std::span<const journal::record_place> where) noexcept override {
-    stored notice;
+    stored notice{store_, id_};
     notice.records.reserve(where.size());
     for (std::size_t i = 0; i < where.size(); ++i)
       notice.records.push_back({sequences_[i], where[i].at, where[i].size});
@@ -72,6 +74,8 @@ public:
   }
 
 private:
+  store_ref store_;
+  queue_id id_;
   queue_ref queue_;
   std::vector<sequence> sequences_;
   std::vector<publishes_to_store> publishes_;

@@ -44,8 +44,9 @@ void queue_actor::tell_store() {
     journal::journal_entry entry;
     entry.records = std::move(news.messages);
     entry.sync = entry_.sync;
-    entry.owner = std::make_unique<messages_to_store>(queue_ref{self()}, std::move(news.sequences),
-                                                      std::move(publishes));
+    entry.owner =
+        std::make_unique<messages_to_store>(journal_->store, entry_.id, queue_ref{self()},
+                                            std::move(news.sequences), std::move(publishes));
     journal_->store.send(append{std::move(entry)});
   }
   if (!news.changes.empty()) {
@@ -60,7 +61,7 @@ void queue_actor::tell_store() {
 }
 
 void queue_actor::handle(stored& notice) {
-  core_.written(notice.records);
+  core_.written(std::move(notice).take());
   core_.evict(allowance_.bytes(memory_account::total()) / 4);
   pay_debts();
   want_dispatch();
@@ -95,7 +96,8 @@ void queue_actor::append_relocated(queue_core::relocation&& moved) {
   journal::journal_entry entry;
   entry.records = std::move(moved.messages);
   entry.sync = sync_policy::never;
-  entry.owner = std::make_unique<messages_to_store>(queue_ref{self()}, std::move(moved.sequences),
+  entry.owner = std::make_unique<messages_to_store>(journal_->store, entry_.id, queue_ref{self()},
+                                                    std::move(moved.sequences),
                                                     std::vector<publishes_to_store>{});
   journal_->store.send(append{std::move(entry)});
 }

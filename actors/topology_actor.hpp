@@ -18,7 +18,8 @@ namespace baton {
 
 struct publish_now;
 using topology_inner_ref =
-    actor_ref<define, queue_ended, connection_ended, relocate_queues, define_anew, definitions_safe, finish, ask_topology_report, publish_now>;
+    actor_ref<define, queue_ended, connection_ended, relocate_queues, define_anew, definitions_safe,
+              finish, ask_topology_report, publish_now>;
 
 /// From the topology to itself: whatever has arrived before it becomes one snapshot.
 struct publish_now {};

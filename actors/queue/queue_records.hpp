@@ -29,6 +29,11 @@ public:
   void gone(slot_chunk& c, std::uint64_t mask);
   /// A message goes that is not in memory.
   void gone(sequence number, const journal::stored_entry& entry);
+  /// A message has gone before there was a record of it, and now there is one.
+  void gone_before(sequence number, std::uint32_t segment, std::uint32_t bytes) {
+    add_run(number);
+    drop(segment, bytes);
+  }
   /// Slots have come back to their places.
   void returned(const slot_chunk& c, std::uint64_t mask);
   /// A record is not needed for this queue, though nothing has happened to its message.

@@ -117,6 +117,8 @@ public:
     sequence number;
     journal::place at;
     std::uint32_t bytes;  ///< that the reference counts for
+    /// Several queues share it: what has become of the message may have been written before.
+    bool joint = false;
   };
   /// The journal says where records of messages lie.
   void written(std::span<const written_record> records);
@@ -171,6 +173,7 @@ private:
     side_->tail_bytes += more;
   }
   void place(slot_chunk& c, unsigned index, journal::place at, std::uint32_t bytes);
+  void forget_record(const written_record& record);
   const journal::stored_chunk* first_on_disk() const noexcept {
     return side_ ? side_->disk.first() : nullptr;
   }

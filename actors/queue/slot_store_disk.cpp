@@ -122,6 +122,15 @@ void slot_store::place(slot_chunk& c, unsigned index, journal::place at, std::ui
   c.places->bytes[index] = bytes;
 }
 
+/// Of a message that has gone. Its end is told once more where it may have been written before the
+/// record: of the two, the end would be freed first, and the message come back at a restart.
+void slot_store::forget_record(const written_record& record) {
+  if (record.joint)
+    side_->records.gone_before(record.number, record.at.segment, record.bytes);
+  else
+    side_->records.drop(record.at.segment, record.bytes);
+}
+
 void slot_store::written(std::span<const written_record> records) {
   for (const auto& r : records) {
     const auto index = slot_chunk::index_of(r.number);
@@ -134,17 +143,18 @@ void slot_store::written(std::span<const written_record> records) {
         entry->bytes = r.bytes;
         side_->disk.put(r.number, *entry);
       } else {
-        side_->records.drop(r.at.segment, r.bytes);
+        forget_record(r);
       }
       continue;
     }
     if ((c->stored >> index & 1) == 0) {
-      side_->records.drop(r.at.segment, r.bytes);
+      forget_record(r);
       continue;
     }
     if (c->places && c->places->has(index))
       side_->records.drop(c->places->at[index].segment, c->places->bytes[index]);
     place(*c, index, r.at, r.bytes);
+    if (r.joint && c->slots[index].returns > 0) side_->records.returned(*c, bit(index));
   }
 }
 
