@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace baton::journal {
@@ -20,9 +21,15 @@ constexpr percent compact_below_when_full{90};
 
 bool is_full_disk(const io_error& why) noexcept { return why.code == ENOSPC || why.code == EDQUOT; }
 
-/// Whether messages are here that were somewhere else before.
-bool moves_messages(const encoded_records& records) noexcept {
-  return records.has(record_kind::relocate) || records.has(record_kind::move);
+/// The queues whose messages are somewhere else from here on.
+void note_moving(const encoded_records& records, std::unordered_set<std::uint64_t>& queues) {
+  if (!records.has(record_kind::relocate) && !records.has(record_kind::move)) return;
+  records.for_each_outline([&](std::size_t, std::uint32_t, const record_outline& r) {
+    if (r.kind == record_kind::relocate)
+      for (const auto& p : r.places) queues.insert(p.queue);
+    if (r.kind == record_kind::move)
+      for (const auto& run : r.runs) queues.insert(run.queue);
+  });
 }
 
 bool defines(const encoded_records& records) noexcept {
@@ -30,12 +37,11 @@ bool defines(const encoded_records& records) noexcept {
          records.has(record_kind::stream_end);
 }
 
-/// The messages whose enqueues wait for space, roughly: from the first to the last of each queue.
+/// The messages of which records wait for space, roughly: from the first to the last of each queue.
 class waiting_messages {
 public:
   void add(const encoded_records& records) {
     records.for_each_outline([this](std::size_t, std::uint32_t, const record_outline& r) {
-      if (r.kind == record_kind::relocate) return;  // they are in the log already
       for (const auto& p : r.places) {
         const auto [q, is_new] = queues_.try_emplace(p.queue, span{p.number, p.number});
         q->second.first = std::min(q->second.first, p.number);
@@ -111,33 +117,53 @@ void journal::add(journal_entry entry) {
 }
 
 file_result<void> journal::commit() {
-  auto done = write(entries_.size(), settings_.reserved_segments);
-  if (done) {
-    full_ = false;
-    return done;
-  }
-  if (!is_full_disk(done.reason())) return done;
+  if (!has_pending()) return {};
+  const std::size_t reserve = settings_.reserved_segments;
+  const auto last_spare = std::min<std::size_t>(1, reserve);
+  // A segment that was taken from the reserve is no room for what waits either.
+  auto done = log_.prepare_spares(reserve);
+  if (done || !is_full_disk(done.reason())) done = write(entries_.size(), reserve);
+  if (done) full_ = false;
+  if (done || !is_full_disk(done.reason())) return done;
   full_ = true;
-  const auto waits = [](const kept_entry& one) {
-    return one.what.records.has(record_kind::enqueue) || one.repeats;
+
+  const auto adds = [this](const kept_entry& one) {
+    return one.what.records.has(record_kind::enqueue) || one.repeats || is_large(one);
   };
-  const auto last_spare = std::min<std::size_t>(1, settings_.reserved_segments);
-  auto passed = write(bring_forward(waits), last_spare);
-  if (passed) return done;
-  if (!is_full_disk(passed.reason())) return passed;
-  passed = write(
-      bring_forward([&](const kept_entry& one) { return waits(one) || !frees_oldest(one); }), 0);
+  const auto can_wait = [&](const kept_entry& one) { return adds(one) || !frees_oldest(one); };
+  const auto is_more_than_drops = [&](const kept_entry& one) {
+    return can_wait(one) || one.what.records.has(record_kind::relocate) ||
+           one.what.records.has(record_kind::define);
+  };
+  auto passed = done;
+  if (log_.spares() >= last_spare) passed = write(bring_forward(adds), last_spare);
+  if (!passed && is_full_disk(passed.reason())) passed = write(bring_forward(can_wait), 0);
+  if (!passed && is_full_disk(passed.reason()))
+    passed = write(bring_forward(is_more_than_drops), 0);
   return passed ? done : passed;
 }
 
-/// The oldest segment is the only one that can be freed.
-bool journal::frees_oldest(const kept_entry& one) const noexcept {
+/// Whether one of its records needs a file that is larger than a spare one.
+bool journal::is_large(const kept_entry& one) const noexcept {
   const auto& records = one.what.records;
-  if (records.has(record_kind::relocate) || records.has(record_kind::define) || one.written_anew)
-    return true;
+  if (records.size() < settings_.segment_size.value / 2) return false;
+  for (std::size_t nth = 0; nth < records.count(); ++nth)
+    if (!log_.fits_segment(records.size_of(nth))) return true;
+  return false;
+}
+
+/// Whether the oldest segment, the only one that can be freed, is kept until this is written.
+bool journal::frees_oldest(const kept_entry& one) const {
+  const auto& records = one.what.records;
+  if (records.has(record_kind::relocate) || records.has(record_kind::define)) return true;
   const auto oldest = live_.oldest();
-  return oldest && std::any_of(one.what.drops.begin(), one.what.drops.end(),
-                               [&](const auto& d) { return d.segment == *oldest; });
+  const auto is_there = [&](const reference_drop& d) { return d.segment == oldest; };
+  if (std::any_of(one.what.drops.begin(), one.what.drops.end(), is_there)) return true;
+  std::unordered_set<std::uint64_t> moving;  // their drops wait
+  note_moving(records, moving);
+  return std::any_of(ended_.begin(), ended_.end(), [&](const reference_drop& d) {
+    return is_there(d) && moving.count(d.queue) != 0;
+  });
 }
 
 /// Writes the pending entries before `last`. Those that are not wholly in the log stay pending.
@@ -214,11 +240,14 @@ template <class Waits>
 std::size_t journal::bring_forward(Waits&& waits) {
   std::vector<kept_entry> waiting;
   waiting_messages messages;
+  bool moves_wait = false;
   auto to = written_;
   for (auto i = written_; i < entries_.size(); ++i) {
     auto& one = entries_[i];
-    if (waits(one)) {
+    // A purge leaves out what has moved before it: ahead of the move it would be the message's end.
+    if (waits(one) || (moves_wait && one.what.records.has(record_kind::purge))) {
       messages.add(one.what.records);
+      moves_wait = moves_wait || one.what.records.has(record_kind::move);
       waiting.push_back(std::move(one));
       continue;
     }
@@ -251,7 +280,7 @@ sync_need journal::needs_sync() const noexcept {
 
 file_result<void> journal::sync() {
   auto synced = log_.sync();
-  const auto count = std::exchange(written_, 0);
+  const auto count = std::exchange(written_, 0);  // all of them are pending again, or go
   const auto bytes = std::exchange(unsynced_bytes_, 0);
   sync_now_ = sync_soon_ = 0;
   if (!synced) {
@@ -311,13 +340,27 @@ void journal::drop(std::span<const reference_drop> gone) {
   if (!has_unsynced()) apply_drops();
 }
 
-/// A reference may have ended because the message was written elsewhere: where nobody may be sure
-/// of that yet, the old one is still needed.
+/// A reference may have ended because its message was written elsewhere, or is to be: until that is
+/// safe the old one is needed.
 void journal::apply_drops() {
-  for (const auto& one : entries_)
-    if (one.written_anew && moves_messages(one.what.records)) return;
-  for (const auto& d : ended_) live_.drop(d);
-  ended_.clear();
+  const auto moving = queues_that_move();
+  std::erase_if(ended_, [&](const reference_drop& d) {
+    if (moving.count(d.queue) != 0) return false;
+    live_.drop(d);
+    return true;
+  });
+}
+
+/// Queues that may have dropped references already because of what is pending. A relocate does that
+/// when it has been told where it lies.
+std::unordered_set<std::uint64_t> journal::queues_that_move() const {
+  std::unordered_set<std::uint64_t> found;
+  for (auto i = written_; i < entries_.size(); ++i) {
+    const auto& one = entries_[i];
+    if (one.written_anew || one.what.records.has(record_kind::move))
+      note_moving(one.what.records, found);
+  }
+  return found;
 }
 
 // -- space --------------------------------------------------------------------------------------
@@ -342,6 +385,8 @@ std::optional<std::uint32_t> journal::wants_compaction() const noexcept {
   if (!oldest || !is_closed(*oldest) || live_.live_bytes_of(*oldest) == 0) return std::nullopt;
   if (live_.size() <= (full_ ? few_segments_when_full : few_segments)) return std::nullopt;
   const auto size = settings_.segment_size.value;
+  // One record that is larger than a segment: no reserve has a place for it.
+  if (full_ && live_.live_bytes_of(*oldest) > size - segment_header_size) return std::nullopt;
   const auto live = live_.live_bytes();
   const byte_count all{live_.size() * size};
   // Whatever the oldest segment holds: much of what is behind it is not needed.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "config/settings.hpp"
@@ -148,10 +149,12 @@ private:
   void note_written(kept_entry& one, std::span<const record_place> where);
   void note_references(const encoded_records& records, std::span<const record_place> where);
   void note_definitions(const kept_entry& one);
-  bool frees_oldest(const kept_entry& one) const noexcept;
+  bool is_large(const kept_entry& one) const noexcept;
+  bool frees_oldest(const kept_entry& one) const;
   template <class Waits>
   std::size_t bring_forward(Waits&& waits);
   void apply_drops();
+  std::unordered_set<std::uint64_t> queues_that_move() const;
   bool has_unsynced() const noexcept { return written_ > 0; }
   bool is_closed(std::uint32_t segment) const noexcept;
 

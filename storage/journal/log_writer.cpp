@@ -49,11 +49,16 @@ log_writer::log_writer(file_system& files, log_options options, place end,
 
 // -- writing
 
+bool log_writer::fits_segment(std::uint32_t record_size) const noexcept {
+  return segment_header_size + group_size + padded(record_size) <= options_.segment_size;
+}
+
 file_result<void> log_writer::write(std::span<encoded_records* const> group,
                                     std::size_t spares_left, std::vector<record_place>& where) {
-  auto in_log = where.size();
+  auto in_log = where.size();  // of the places
+  auto whole = where.size();   // of those of records that are in it with all their neighbours
+  std::uint64_t size = 0;      // of the parts
   parts_.clear();
-  std::uint64_t size = 0;  // of the parts
   const auto flush = [&]() -> file_result<void> {
     if (parts_.empty()) return {};
     auto written = write_parts(false, size);
@@ -66,9 +71,24 @@ file_result<void> log_writer::write(std::span<encoded_records* const> group,
     const auto record_size = records.size_of(nth);
     const auto taken = padded(record_size);
     if (!current_.where || end_.offset + group_size + size + taken > current_size_) {
-      if (auto written = flush(); !written) return written;
-      if (auto begun = begin_segment(segment_header_size + group_size + taken, spares_left); !begun)
-        return begun;
+      const auto least_size = segment_header_size + group_size + taken;
+      auto opened =
+          open_segment(std::max<std::uint64_t>(least_size, options_.segment_size), spares_left);
+      if (!opened) {
+        // Those before it can go there; its neighbours would be there in vain.
+        for (; !parts_.empty() && parts_.back().of == &records; parts_.pop_back())
+          for (auto i = parts_.back().first; i < parts_.back().last; ++i) {
+            size -= padded(records.size_of(i));
+            where.pop_back();
+          }
+        if (auto written = flush(); !written) return written;
+        return failure{opened.reason()};
+      }
+      if (auto written = flush(); !written) {
+        leave_dead(last_number_ + 1);
+        return written;
+      }
+      if (auto begun = begin_segment(*std::move(opened)); !begun) return begun;
     }
     const auto offset = end_.offset + group_size + size;
     where.push_back({{end_.segment, static_cast<std::uint32_t>(offset)}, record_size});
@@ -84,8 +104,25 @@ file_result<void> log_writer::write(std::span<encoded_records* const> group,
     return flush();
   };
   auto done = all();
-  where.resize(in_log);
+  if (done) return done;
+  for (const auto* records : group) {
+    if (whole + records->count() > in_log) break;
+    whole += records->count();
+  }
+  if (whole < in_log) end_log_at(where[whole].at);
+  where.resize(whole);
   return done;
+}
+
+/// What was written from there on, in this write, is not part of the log.
+void log_writer::end_log_at(place end) {
+  give_up_segment();
+  const auto is_behind = [&](std::uint32_t number) { return number > end.segment; };
+  std::erase_if(before_, [&](const unsynced& each) { return is_behind(each.number); });
+  for (const auto number : begun_)
+    if (is_behind(number)) dead_.push_back(number);
+  std::erase_if(begun_, is_behind);
+  end_ = end;
 }
 
 file_result<void> log_writer::write_parts(bool closes, std::uint64_t size) {
@@ -154,19 +191,16 @@ void log_writer::give_up_segment() {
   dirty_ = false;
 }
 
-file_result<void> log_writer::begin_segment(std::uint64_t least_size, std::size_t spares_left) {
-  const auto number = last_number_ + 1;
-  const auto size = std::max<std::uint64_t>(least_size, options_.segment_size);
-  auto opened = open_segment(number, size, spares_left);
-  if (!opened) return failure{opened.reason()};
+file_result<void> log_writer::begin_segment(new_segment opened) {
+  const auto number = opened.number;
   // From here on the new segment may say where the log ended: the old one gets no more records.
   give_up_segment();
   const segment_header header{options_.kind, generation_(), number, options_.queue, end_};
   const auto bytes = encode(header);
   const byte_view pieces[] = {bytes};
   const auto ready = [&]() -> file_result<void> {
-    if (auto written = (*opened)->write(0, pieces); !written) return written;
-    if (auto synced = (*opened)->sync(); !synced) return synced;
+    if (auto written = opened.where->write(0, pieces); !written) return written;
+    if (auto synced = opened.where->sync(); !synced) return synced;
     return files_.sync_folder(options_.folder);
   }();
   if (!ready) {
@@ -174,8 +208,8 @@ file_result<void> log_writer::begin_segment(std::uint64_t least_size, std::size_
     return ready;
   }
   last_number_ = number;
-  current_ = {*std::move(opened), number};
-  current_size_ = size;
+  current_ = {std::move(opened.where), number};
+  current_size_ = opened.size;
   seal_ = seal_of(header.generation);
   end_ = {number, segment_header_size};
   begun_.push_back(number);
@@ -199,54 +233,76 @@ file_result<void> log_writer::blank(const std::string& path) {
   return (*opened)->sync();
 }
 
+/// The same for one that nobody will use again; takes no space.
+file_result<void> log_writer::remove_segment(const std::string& path) {
+  {
+    auto opened = files_.open(path, open_mode::read_write);
+    if (!opened) return failure{opened.reason()};
+    if (auto emptied = (*opened)->truncate(0); !emptied) return emptied;
+    if (auto synced = (*opened)->sync(); !synced) return synced;
+  }
+  return files_.remove(path);
+}
+
 /// Only the segment that passes over them says that they are dead: they go before that one does.
 file_result<void> log_writer::remove_dead() {
   for (; !dead_.empty(); dead_.pop_back()) {
-    const auto path = path_of(segment_name(dead_.back()));
-    auto blanked = blank(path);
-    if (!blanked && blanked.reason().code == ENOENT) continue;
-    if (!blanked) return blanked;
-    if (auto removed = files_.remove(path); !removed) return removed;
+    auto removed = remove_segment(path_of(segment_name(dead_.back())));
+    if (!removed && removed.reason().code != ENOENT) return removed;
   }
   return {};
 }
 
-file_result<std::unique_ptr<file>> log_writer::open_segment(std::uint32_t number,
-                                                            std::uint64_t size,
-                                                            std::size_t spares_left) {
+/// The file of the next segment.
+file_result<log_writer::new_segment> log_writer::open_segment(std::uint64_t size,
+                                                              std::size_t spares_left) {
+  const auto number = last_number_ + 1;
   const auto path = path_of(segment_name(number));
   if (size == options_.segment_size && spares_.size() > spares_left) {
     if (auto renamed = files_.rename(path_of(spares_.back()), path); !renamed)
       return failure{renamed.reason()};
     spares_.pop_back();
     auto opened = files_.open(path, open_mode::read_write);
-    if (!opened) leave_dead(number);
-    return opened;
+    if (opened) return new_segment{*std::move(opened), number, size};
+    leave_dead(number);
+    return failure{opened.reason()};
   }
   auto made = files_.open(path, open_mode::create);
-  if (!made) return made;
-  if (auto taken = (*made)->preallocate(0, size); !taken) {
+  if (!made) return failure{made.reason()};
+  auto taken = (*made)->preallocate(0, size);
+  // A record that no spare file is large enough for gets their space.
+  while (!taken && taken.reason().code == ENOSPC && spares_.size() > spares_left) {
+    if (auto removed = files_.remove(path_of(spares_.back())); !removed) break;
+    spares_.pop_back();
+    if (auto synced = files_.sync_folder(options_.folder); !synced) break;
+    taken = (*made)->preallocate(0, size);
+  }
+  if (!taken) {
     // An empty segment is none.
     if (!files_.remove(path)) leave_dead(number);
     return failure{taken.reason()};
   }
-  return made;
+  return new_segment{*std::move(made), number, size};
 }
 
 file_result<void> log_writer::free(std::uint32_t number, std::size_t spares_wanted) {
   if (auto removed = remove_dead(); !removed) return removed;
   const auto path = path_of(segment_name(number));
-  auto opened = files_.open(path, open_mode::read);
-  if (!opened && opened.reason().code == ENOENT) return {};  // it went the last time, with an error
-  if (!opened) return failure{opened.reason()};
-  const auto size = (*opened)->size();
-  if (!size) return failure{size.reason()};
-  if (auto blanked = blank(path); !blanked) return blanked;
-  if (spares_.size() >= spares_wanted || *size != options_.segment_size) {
-    opened->reset();  // its space is free when nobody has it open
-    if (auto removed = files_.remove(path); !removed) return removed;
-    return files_.sync_folder(options_.folder);
+  std::uint64_t size = 0;
+  {
+    auto opened = files_.open(path, open_mode::read);
+    if (!opened && opened.reason().code == ENOENT)
+      return {};  // it went the last time, and an error
+    if (!opened) return failure{opened.reason()};
+    const auto known = (*opened)->size();
+    if (!known) return failure{known.reason()};
+    size = *known;
   }
+  if (spares_.size() >= spares_wanted || size != options_.segment_size) {
+    if (auto removed = remove_segment(path); !removed) return removed;
+    return files_.sync_folder(options_.folder);  // only then its space is free
+  }
+  if (auto blanked = blank(path); !blanked) return blanked;
   auto name = new_spare_name();
   if (auto renamed = files_.rename(path, path_of(name)); !renamed) return renamed;
   spares_.push_back(std::move(name));
@@ -254,17 +310,34 @@ file_result<void> log_writer::free(std::uint32_t number, std::size_t spares_want
 }
 
 file_result<void> log_writer::prepare_spares(std::size_t wanted) {
+  for (; !adopted_.empty(); adopted_.pop_back()) {
+    const auto& name = adopted_.back();
+    auto taken = take_space(name, open_mode::read_write);
+    if (!taken && taken.reason().code != ENOSPC) return taken;
+    if (taken) spares_.push_back(name);
+  }
+  if (spares_.size() >= wanted) return {};
   while (spares_.size() < wanted) {
     auto name = new_spare_name();
-    auto made = files_.open(path_of(name), open_mode::create);
-    if (!made) return failure{made.reason()};
-    if (auto taken = (*made)->preallocate(0, options_.segment_size); !taken) {
-      static_cast<void>(files_.remove(path_of(name)));
-      return taken;
-    }
+    if (auto taken = take_space(name, open_mode::create); !taken) return taken;
     spares_.push_back(std::move(name));
   }
-  return {};
+  return files_.sync_folder(options_.folder);
+}
+
+/// Gives a spare file its size; one that there is no space for is removed.
+file_result<void> log_writer::take_space(const std::string& name, open_mode mode) {
+  const auto path = path_of(name);
+  auto opened = files_.open(path, mode);
+  if (!opened) return failure{opened.reason()};
+  const auto done = [&]() -> file_result<void> {
+    if (auto cut = (*opened)->truncate(options_.segment_size); !cut) return cut;
+    if (auto taken = (*opened)->preallocate(0, options_.segment_size); !taken) return taken;
+    return (*opened)->sync();
+  }();
+  opened->reset();
+  if (!done) static_cast<void>(files_.remove(path));
+  return done;
 }
 
 }  // namespace baton::journal

@@ -54,8 +54,8 @@ public:
              std::function<std::uint64_t()> generation);
 
   /// Appends all records of `group`, and to `where` a place for each. After an error those that got
-  /// a place are in the log and the others are not; a recovery may find some of these too, until
-  /// another write has succeeded.
+  /// a place are in the log, which are all records of one `encoded_records` after the other, and
+  /// the others are not; a recovery may find some of these too, until another write has succeeded.
   ///
   /// `spares_left`: so many spare files are not for these records.
   file_result<void> write(std::span<encoded_records* const> group, std::size_t spares_left,
@@ -69,6 +69,9 @@ public:
   /// Syncs, and marks the end, so that a recovery knows that nothing is missing. The log may go on.
   file_result<void> close();
 
+  /// Whether a record of that size lies in a segment with others, and not in a larger one alone.
+  bool fits_segment(std::uint32_t record_size) const noexcept;
+
   /// Segments that were begun since this was last asked.
   std::vector<std::uint32_t> take_begun() noexcept { return std::exchange(begun_, {}); }
 
@@ -81,16 +84,22 @@ public:
   /// used again where there are fewer than `spares_wanted`, else removed. When this has succeeded
   /// it does not come back.
   file_result<void> free(std::uint32_t number, std::size_t spares_wanted);
-  /// Makes spare files until there are so many: space that is taken now is not missing later.
+  /// Makes spare files until there are so many, and sees to it that those that were adopted have
+  /// their space: what is taken now is not missing later, nor after a power cut.
   file_result<void> prepare_spares(std::size_t wanted);
-  /// A spare file that an earlier process left.
-  void adopt_spare(std::string name) { spares_.push_back(std::move(name)); }
+  /// A spare file that an earlier process left. `prepare_spares` makes it one of this log's.
+  void adopt_spare(std::string name) { adopted_.push_back(std::move(name)); }
   std::size_t spares() const noexcept { return spares_.size(); }
 
 private:
   struct unsynced {
     std::unique_ptr<file> where;
     std::uint32_t number = 0;
+  };
+  struct new_segment {
+    std::unique_ptr<file> where;
+    std::uint32_t number = 0;
+    std::uint64_t size = 0;
   };
   /// Records of one `encoded_records` that go into a segment at once.
   struct part {
@@ -100,14 +109,16 @@ private:
 
   std::string path_of(const std::string& name) const { return options_.folder + "/" + name; }
   std::string new_spare_name() { return "spare-" + std::to_string(generation_()); }
-  file_result<void> begin_segment(std::uint64_t least_size, std::size_t spares_left);
-  file_result<std::unique_ptr<file>> open_segment(std::uint32_t number, std::uint64_t size,
-                                                  std::size_t spares_left);
+  file_result<new_segment> open_segment(std::uint64_t size, std::size_t spares_left);
+  file_result<void> begin_segment(new_segment opened);
+  void end_log_at(place end);
   /// `parts_`, of `size` bytes.
   file_result<void> write_parts(bool closes, std::uint64_t size);
   void leave_dead(std::uint32_t number);
   void give_up_segment();
+  file_result<void> take_space(const std::string& name, open_mode mode);
   file_result<void> blank(const std::string& path);
+  file_result<void> remove_segment(const std::string& path);
   file_result<void> remove_dead();
 
   file_system& files_;
@@ -115,6 +126,7 @@ private:
   std::function<std::uint64_t()> generation_;
   std::uint32_t last_number_;
   std::vector<std::string> spares_;
+  std::vector<std::string> adopted_;
   std::vector<std::uint32_t> begun_;
 
   unsynced current_;  // no file: the next write begins a segment

@@ -186,6 +186,7 @@ TEST_CASE("spare files are made before they are needed, and adopted by the next 
   CHECK(found.state.spares.size() == 2);
   auto log = disk.open();
   for (auto& name : found.state.spares) log.adopt_spare(name);
+  CHECK(log.prepare_spares(2));
   disk.write(log, 1);
   CHECK(disk.file_count() == 2);
 }
