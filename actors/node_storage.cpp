@@ -23,6 +23,21 @@ std::set<std::uint64_t> defined_queues(const std::vector<definition>& definition
   return queues;
 }
 
+/// Tells once more of messages that are done with, behind their records.
+journal::journal_entry ended_early(
+    const std::map<std::uint64_t, journal::recovered_node::queue>& queues) {
+  std::vector<journal::queue_run> runs;
+  for (const auto& [id, queue] : queues)
+    for (const auto number : queue.ended_early) runs.push_back({id, number, 1});
+  journal::journal_entry entry;
+  entry.sync = sync_policy::never;
+  if (runs.empty()) return entry;
+  journal::record_writer writer;
+  writer.add_settle(runs);
+  entry.records = writer.take();
+  return entry;
+}
+
 }  // namespace
 
 result<std::unique_ptr<node_storage>> node_storage::open(
@@ -63,6 +78,7 @@ result<void> node_storage::recover(const journal_settings& configured,
     messages += queue.messages.size();
     if (!node.log.closed) queue.messages.mark_all_redelivered();
   }
+  auto ended = ended_early(node.queues);
   found_.queues = std::move(node.queues);
 
   if (node.log.records > 0)
@@ -76,6 +92,7 @@ result<void> node_storage::recover(const journal_settings& configured,
                              (node.log.closed ? "" : "; the node had not been stopped in order"));
   log_ = std::make_unique<journal::journal>(files_, folder_, configured, node.log,
                                             std::move(node.live), std::move(generation));
+  if (!ended.records.empty()) log_->add(std::move(ended));
   return {};
 }
 

@@ -32,7 +32,10 @@ public:
 
   void enqueue(const queue_place& where, place at, std::uint64_t bytes, std::uint64_t body_size) {
     seen(where.number, 1);
-    if (is_done(where.number)) return;
+    if (is_done(where.number)) {
+      made_.ended_early.push_back(where.number);
+      return;
+    }
     stored_entry e;
     e.at = at;
     e.bytes = static_cast<std::uint32_t>(bytes);

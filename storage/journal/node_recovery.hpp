@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "config/ids.hpp"
 #include "storage/files/file_system.hpp"
@@ -23,6 +24,9 @@ struct recovered_node {
     stored_index messages;
     /// One above every sequence that any record speaks of: none is given twice.
     sequence next = 1;
+    /// Messages whose end lies in front of a record of them, which several queues share. What is in
+    /// front is freed first: the end is to be written once more, or they come back.
+    std::vector<sequence> ended_early;
   };
 
   log_state log;

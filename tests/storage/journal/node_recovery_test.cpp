@@ -79,6 +79,18 @@ TEST_CASE("what is settled is not recovered, whether its message was written bef
   }
 }
 
+TEST_CASE("an end that lies in front of its message is named, to be told once more") {
+  node_log disk;
+  record_writer w;
+  w.add_enqueue(all<queue_place>({{1, 1}}), disk.make("m"));
+  w.add_settle(all<queue_run>({{1, 1, 1}, {2, 5, 1}}));
+  w.add_enqueue(all<queue_place>({{1, 2}, {2, 5}}), disk.make("m"));
+  disk.write(w);
+  const auto node = disk.recover();
+  CHECK(node.queues.at(1).ended_early.empty());
+  CHECK(node.queues.at(2).ended_early == std::vector<sequence>{5});
+}
+
 TEST_CASE("no sequence that a record speaks of is given again") {
   node_log disk;
   record_writer w;
