@@ -49,9 +49,9 @@ public:
   explicit teller(std::ostream& out) : out_{out} {}
 
   void tell(place at, std::size_t size, const record& what, std::string_view indent = "") {
-    static constexpr std::array<std::string_view, 12> kinds{
-        "group", "enqueue", "settle",        "move",     "requeue",    "purge",
-        "tx",    "define",  "peer_progress", "relocate", "stream_end", "checkpoint"};
+    static constexpr std::array<std::string_view, 13> kinds{
+        "group",  "enqueue",       "settle",   "move",       "requeue",    "purge", "tx",
+        "define", "peer_progress", "relocate", "stream_end", "checkpoint", "chunk"};
     static_assert(kinds.size() == std::variant_size_v<record>);
     out_ << indent << to_text(at) << ' ' << size << ' ' << kinds[what.index()];
     std::visit([this](const auto& r) { say(r); }, what);
@@ -102,6 +102,11 @@ private:
     out_ << ", queue " << r.queue << " offset " << r.offset << " at " << to_text(r.end);
   }
   void say(const checkpoint& r) { out_ << ", " << counted(r.indexes.size(), "index file"); }
+
+  void say(const chunk& r) {
+    out_ << ", queue " << r.queue << ' ' << counted(r.count, "message") << " from offset "
+         << r.first << " on, taken at " << r.time_ms;
+  }
 
   void say(const entries<queue_place>& places, std::string_view first = ", ") {
     for (const auto& p : places) {

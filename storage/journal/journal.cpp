@@ -12,6 +12,7 @@ namespace {
 
 /// Spare files beyond the reserve, for the next segments: they are faster than new ones.
 constexpr std::size_t spares_to_use = 2;
+constexpr std::size_t spares_of_stream = 1;  // there are many of them
 
 /// A log of so many segments is never too long.
 constexpr std::size_t few_segments = 4;
@@ -96,11 +97,13 @@ private:
 
 journal::journal(file_system& files, std::string folder, const journal_settings& settings,
                  const log_state& found, live_segments live,
-                 std::function<std::uint64_t()> generation)
+                 std::function<std::uint64_t()> generation, std::optional<std::uint64_t> stream)
     : settings_{settings},
+      is_stream_{stream},
       log_{files,
-           {std::move(folder), segment_kind::journal, 0,
-            static_cast<std::uint32_t>(settings.segment_size.value), !found.closed},
+           {std::move(folder), stream ? segment_kind::stream : segment_kind::journal,
+            stream.value_or(0), static_cast<std::uint32_t>(settings.segment_size.value),
+            !found.closed},
            found.end,
            found.last_number,
            std::move(generation)},
@@ -128,7 +131,9 @@ file_result<void> journal::commit() {
   full_ = true;
 
   const auto adds = [this](const kept_entry& one) {
-    return one.what.records.has(record_kind::enqueue) || one.repeats || is_large(one);
+    const auto& records = one.what.records;
+    return records.has(record_kind::enqueue) || records.has(record_kind::chunk) || one.repeats ||
+           is_large(one);
   };
   const auto can_wait = [&](const kept_entry& one) { return adds(one) || !frees_oldest(one); };
   const auto is_more_than_drops = [&](const kept_entry& one) {
@@ -212,7 +217,7 @@ void journal::note_written(kept_entry& one, std::span<const record_place> where)
 
 void journal::note_references(const encoded_records& records, std::span<const record_place> where) {
   if (!records.has(record_kind::enqueue) && !records.has(record_kind::move) &&
-      !records.has(record_kind::relocate))
+      !records.has(record_kind::relocate) && !records.has(record_kind::chunk))
     return;
   reference_drop run;  // neighbours are counted at once
   const auto count_run = [&] {
@@ -372,7 +377,8 @@ bool journal::is_closed(std::uint32_t segment) const noexcept {
 file_result<void> journal::collect() {
   for (auto oldest = live_.oldest(); oldest; oldest = live_.oldest()) {
     if (!is_closed(*oldest) || live_.is_needed(*oldest)) break;
-    auto freed = log_.free(*oldest, settings_.reserved_segments + spares_to_use);
+    const auto more_spares = is_stream_ ? spares_of_stream : spares_to_use;
+    auto freed = log_.free(*oldest, settings_.reserved_segments + more_spares);
     if (!freed) return freed;
     live_.remove(*oldest);
     ++figures_.segments_freed;
@@ -381,6 +387,7 @@ file_result<void> journal::collect() {
 }
 
 std::optional<std::uint32_t> journal::wants_compaction() const noexcept {
+  if (is_stream_) return std::nullopt;  // its segments die as they were born
   const auto oldest = live_.oldest();
   if (!oldest || !is_closed(*oldest) || live_.live_bytes_of(*oldest) == 0) return std::nullopt;
   if (live_.size() <= (full_ ? few_segments_when_full : few_segments)) return std::nullopt;

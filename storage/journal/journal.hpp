@@ -27,11 +27,11 @@ public:
   /// They are in the log, at these places: one for each record, in order; in the stead of a tx one
   /// for each of its parts.
   ///
-  /// This makes a reference for each place in a queue that an enqueue, move or relocate gives, and
-  /// each of them is to be dropped exactly once: when the message is done with, and also when it
-  /// turns out here that the queue has another place for it already, which it then leaves, or does
-  /// not have it any more. So it goes too when this comes a second time, because a sync has failed
-  /// and they were written anew.
+  /// This makes a reference for each place in a queue that an enqueue, move or relocate gives (and
+  /// one for a chunk), and each of them is to be dropped exactly once: when the message is done
+  /// with, and also when it turns out here that the queue has another place for it already, which
+  /// it then leaves, or does not have it any more. So it goes too when this comes a second time,
+  /// because a sync has failed and they were written anew.
   virtual void written(std::span<const record_place> where) noexcept = 0;
 
   /// As safe as was asked for. Once.
@@ -40,9 +40,9 @@ public:
 
 /// Records that go to the log one behind the other; each is there or not for itself.
 ///
-/// On a full disk an entry waits if it has an enqueue, also in a tx, and all others get through: so
-/// what settles is better not in the same entry. Then a record may be written more than once, and
-/// the order of entries is another; the log says the same in the end.
+/// On a full disk an entry waits if it has an enqueue, also in a tx, or a chunk, and all others get
+/// through: so what settles is better not in the same entry. Then a record may be written more than
+/// once, and the order of entries is another; the log says the same in the end.
 struct journal_entry {
   encoded_records records;
   sync_policy sync = sync_policy::always;
@@ -86,8 +86,11 @@ public:
   /// Goes on behind what `recover_log` has found in `folder` and `settle_log` has settled. `live`:
   /// what is still needed of it, with all of its segments. `generation` gives another number each
   /// time, never one that was used in this folder.
+  ///
+  /// `stream`: of which queue it is the log, which takes chunks; none: the node's own.
   journal(file_system& files, std::string folder, const journal_settings& settings,
-          const log_state& found, live_segments live, std::function<std::uint64_t()> generation);
+          const log_state& found, live_segments live, std::function<std::uint64_t()> generation,
+          std::optional<std::uint64_t> stream = std::nullopt);
 
   // -- writing
 
@@ -159,6 +162,7 @@ private:
   bool is_closed(std::uint32_t segment) const noexcept;
 
   const journal_settings settings_;
+  const bool is_stream_;
   log_writer log_;
   live_segments live_;
   std::vector<kept_entry> entries_;    // in the order of the log: written, then pending

@@ -16,6 +16,9 @@ struct segment_file {
   segment_header header;
 };
 
+/// What lies in a segment up to the end of the group that begins it.
+constexpr std::uint64_t opening_size = segment_header_size + 24;
+
 failure<error> failed(const io_error& why) { return failure{error{why.text()}}; }
 
 /// One recovery under way.
@@ -25,17 +28,28 @@ public:
            const std::function<void(place, byte_view, const record&)>& use)
       : files_{files}, folder_{folder}, use_{use} {}
 
-  result<log_state> run() {
+  /// `unread`: only the end of the log is read, this gets the segments before it.
+  result<log_state> run(std::vector<unread_segment>* unread = nullptr) {
     if (auto found = find_segments(); !found) return failure{found.reason()};
     leave_out_dead_ones();
-    for (std::size_t i = 0; i < segments_.size(); ++i) {
+    std::size_t first = 0;
+    if (unread != nullptr) {
+      if (auto known = note_last_opening(); !known) return failure{known.reason()};
+      for (; first + 1 < segments_.size() && was_durable(first); ++first) {
+        const auto& each = segments_[first];
+        unread->push_back({each.header, end_by(segments_[first + 1], each)});
+        state_.segments.push_back(each.header.number);
+      }
+    }
+    for (auto i = first; i < segments_.size(); ++i) {
       if (!cut_) {
         if (auto read = read_segment(i); !read) return failure{read.reason()};
       } else {
         state_.dead.push_back(segments_[i].name);
       }
     }
-    if (state_.records == 0 && state_.torn.empty() && state_.damage.empty()) state_.closed = true;
+    if (first == 0 && state_.records == 0 && state_.torn.empty() && state_.damage.empty())
+      state_.closed = true;
     return std::move(state_);
   }
 
@@ -87,6 +101,34 @@ private:
       least = s->header.previous_end.segment;
     }
     std::erase_if(segments_, [](const auto& s) { return s.path.empty(); });
+  }
+
+  // -- which of them to read
+
+  /// Takes in what the last segment that begins with a group says of `synced_to`: no earlier one
+  /// knows more.
+  result<void> note_last_opening() {
+    for (auto s = segments_.rbegin(); s != segments_.rend(); ++s) {
+      auto opened = files_.open(s->path, open_mode::read);
+      if (!opened) return failed(opened.reason());
+      segment_scan scan{**opened, s->header, segment_header_size, opening_size};
+      const auto found = scan.next();
+      if (scan.error()) return failed(*scan.error());
+      if (!found) continue;
+      const auto opening = decode(found->frame);
+      if (!opening) continue;
+      if (const auto* g = std::get_if<group>(&*opening)) {
+        note(*g);
+        break;
+      }
+    }
+    return {};
+  }
+
+  bool was_durable(std::size_t i) const {
+    const auto number = segments_[i].header.number;
+    const auto end = end_by(segments_[i + 1], segments_[i]);
+    return number < state_.synced_to.segment || (end && place{number, *end} <= state_.synced_to);
   }
 
   // -- one segment after the other
@@ -211,6 +253,13 @@ result<log_state> recover_log(
     file_system& files, const std::string& folder,
     const std::function<void(place, byte_view frame, const record&)>& use) {
   return recovery{files, folder, use}.run();
+}
+
+result<log_state> recover_log_end(
+    file_system& files, const std::string& folder,
+    const std::function<void(place, byte_view frame, const record&)>& use,
+    std::vector<unread_segment>& unread) {
+  return recovery{files, folder, use}.run(&unread);
 }
 
 file_result<void> settle_log(file_system& files, const std::string& folder,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,20 @@ struct log_state {
 result<log_state> recover_log(
     file_system& files, const std::string& folder,
     const std::function<void(place, byte_view frame, const record&)>& use);
+
+/// A segment of the log that was not read: when a later one was begun all of it was durable.
+struct unread_segment {
+  segment_header header;
+  std::optional<std::uint32_t> end;  ///< of its records, where the next one says so
+};
+
+/// The same for a log of which only the end is worth reading: from the first segment on that may
+/// hold what was never synced, which is one or two of them whatever the log's length. What is
+/// before it comes in `unread`, in order; damage there is not looked for.
+result<log_state> recover_log_end(
+    file_system& files, const std::string& folder,
+    const std::function<void(place, byte_view frame, const record&)>& use,
+    std::vector<unread_segment>& unread);
 
 /// Makes durable what was recovered, and removes the segments that are no part of it: after that a
 /// `log_writer` may go on behind `state.end`.

@@ -171,6 +171,7 @@ private:
     for (auto& [id, q] : made_.queues) q.messages.mark_all_redelivered();
   }
   void apply_to(place, std::size_t, const checkpoint&) {}
+  void apply_to(place, std::size_t, const chunk&) {}  // belongs into a stream's log
 
   queue_replay& queue(std::uint64_t id) {
     if (recent_ != nullptr && id == recent_id_) return *recent_;

@@ -61,7 +61,19 @@ public:
     made.body = bytes(body_size);
     return made;
   }
+  /// A message of a chunk.
+  stored_message sized_message() noexcept {
+    reader inside{bytes(number<std::uint32_t>())};
+    auto made = inside.message();
+    if (!inside.at_end()) fail();
+    return made;
+  }
   std::size_t left() const noexcept { return left_.size(); }
+  /// What has been taken since, by a copy of this one.
+  byte_view up_to(const reader& later) const noexcept {
+    return left_.first(left_.size() - later.left_.size());
+  }
+  void fail() noexcept { failed_ = true; }
   bool at_end() const noexcept { return !failed_ && left_.empty(); }
 
 private:
@@ -94,6 +106,19 @@ bool are_parts(byte_view parts, std::uint32_t count) {
     parts = parts.subspan(padded(size));
   }
   return parts.empty();
+}
+
+/// A chunk without its messages.
+chunk read_chunk_front(const header& h, reader& from) noexcept {
+  chunk made;
+  if (h.count != 1) from.fail();
+  const auto where = from.many<queue_place>(1);
+  made.count = from.number<std::uint32_t>();
+  if (from.failed()) return {};
+  made.queue = where[0].queue;
+  made.first = where[0].number;
+  made.time_ms = where[0].deadline_ms;
+  return made;
 }
 
 record decode_inside(const header& h, reader& from) {
@@ -143,6 +168,13 @@ record decode_inside(const header& h, reader& from) {
     }
     case record_kind::checkpoint:
       return checkpoint{from.many<index_state>(h.count)};
+    case record_kind::chunk: {
+      auto made = read_chunk_front(h, from);
+      const auto before = from;
+      for (auto left = made.count; left > 0 && !from.failed(); --left) from.sized_message();
+      made.messages = before.up_to(from);
+      return made;
+    }
   }
   from.bytes(SIZE_MAX);
   return group{};
@@ -170,7 +202,7 @@ bool looks_like_record(byte_view front, std::uint64_t room) noexcept {
   const auto h = read_header(front);
   if (h.size < record_header_size || h.size > room) return false;
   const auto kind = static_cast<record_kind>(h.kind);
-  if (kind < record_kind::group || kind > record_kind::checkpoint) return false;
+  if (kind < record_kind::group || kind > record_kind::chunk) return false;
   if (h.runs != 0 && kind != record_kind::move) return false;
   constexpr std::uint64_t smallest_entry = record_header_size;  // a part of a tx
   return (h.count + std::uint64_t{h.runs}) * smallest_entry <= h.size;
@@ -180,7 +212,7 @@ result<record> decode(byte_view frame) {
   const auto h = read_header(frame);
   const auto kind = [&] { return "record of kind " + std::to_string(h.kind); };
   if (h.kind < static_cast<std::uint8_t>(record_kind::group) ||
-      h.kind > static_cast<std::uint8_t>(record_kind::checkpoint))
+      h.kind > static_cast<std::uint8_t>(record_kind::chunk))
     return failure{error{kind() + ", which this version does not know"}};
   reader from{frame.subspan(record_header_size)};
   auto made = decode_inside(h, from);
@@ -216,6 +248,25 @@ result<message_front> decode_front(byte_view front) {
   return made;
 }
 
+stored_message take_message(byte_view& messages) noexcept {
+  reader from{messages};
+  auto made = from.sized_message();
+  messages = from.rest();
+  return made;
+}
+
+result<chunk> decode_chunk_front(byte_view front) {
+  if (front.size() < record_header_size) return failure{error{"it has no whole header"}};
+  const auto h = read_header(front);
+  if (static_cast<record_kind>(h.kind) != record_kind::chunk)
+    return failure{error{"a record of kind " + std::to_string(h.kind) + " is no chunk"}};
+  reader from{front.subspan(record_header_size)};
+  auto made = read_chunk_front(h, from);
+  if (from.failed()) return failure{error{"it is too short for a chunk"}};
+  made.messages = from.rest();
+  return made;
+}
+
 std::uint32_t size_of_part(byte_view from) noexcept { return load<std::uint32_t>(from.data()); }
 
 record_outline outline_of(byte_view front) noexcept {
@@ -231,6 +282,7 @@ record_outline outline_of(byte_view front) noexcept {
   switch (made.kind) {
     case record_kind::enqueue:
     case record_kind::relocate:
+    case record_kind::chunk:
       made.places = entries<queue_place>{many(0, h.count)};
       break;
     case record_kind::move:

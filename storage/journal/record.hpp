@@ -26,6 +26,7 @@ enum class record_kind : std::uint8_t {
   relocate,
   stream_end,
   checkpoint,
+  chunk,
 };
 
 /// A message as it lies in a record, and borrows from it.
@@ -103,9 +104,18 @@ struct checkpoint {
   entries<index_state> indexes;
 };
 
+/// What a stream took in one turn: messages at offsets that follow each other.
+struct chunk {
+  std::uint64_t queue = 0;
+  std::uint64_t first = 0;    ///< offset of the first message
+  std::uint64_t time_ms = 0;  ///< when they were taken, since 1970, by the wall clock
+  std::uint32_t count = 0;    ///< of messages
+  byte_view messages;         ///< see `for_each_message`
+};
+
 /// One record, checked and taken apart; borrows from the bytes it was read from.
 using record = std::variant<group, enqueue, settle, move, requeue, purge, tx, define, peer_progress,
-                            relocate, stream_end, checkpoint>;
+                            relocate, stream_end, checkpoint, chunk>;
 
 /// Flags of a group, of a message in a record, and of a define.
 constexpr std::uint8_t group_closes = 1;
@@ -151,6 +161,20 @@ struct message_front {
 /// The same of an enqueue, a move or a relocate that begins with `front`.
 result<message_front> decode_front(byte_view front);
 
+/// Takes the first message off the front of those of a chunk that `decode` has looked at.
+stored_message take_message(byte_view& messages) noexcept;
+
+/// Calls `use(const stored_message&)` for each message of a chunk. `decode` has looked at them all.
+template <class Use>
+void for_each_message(const chunk& whole, Use&& use) {
+  auto left = whole.messages;
+  while (!left.empty()) use(take_message(left));
+}
+
+/// What a chunk that begins with `front` says before its messages, of which those that are in
+/// `front` are given and not looked at.
+result<chunk> decode_chunk_front(byte_view front);
+
 /// The size that a record says it has: of the parts of a tx, whose frames are not checked singly.
 std::uint32_t size_of_part(byte_view from) noexcept;
 
@@ -181,7 +205,7 @@ struct record_outline {
   record_kind kind = record_kind::group;
   std::uint32_t size = 0;       ///< of the record
   entries<queue_run> runs;      ///< of a settle or a move
-  entries<queue_place> places;  ///< of an enqueue, a move or a relocate
+  entries<queue_place> places;  ///< of an enqueue, a move, a relocate or a chunk
   byte_view frame;              ///< all of it, where it has no message
 };
 

@@ -185,6 +185,27 @@ void record_writer::add_checkpoint(std::span<const index_state> indexes) {
   end(r);
 }
 
+void record_writer::add_chunk(std::uint64_t queue, std::uint64_t first_offset,
+                              std::uint64_t time_ms, std::span<const message> messages) {
+  BATON_CHECK(!messages.empty() && messages.size() <= std::numeric_limits<std::uint32_t>::max());
+  queue_place where{queue, first_offset};
+  where.deadline_ms = time_ms;
+  const auto r = begin(record_kind::chunk, 1);
+  put_entries(std::span<const queue_place>{&where, 1});
+  put(static_cast<std::uint32_t>(messages.size()));
+  for (const auto& each : messages) {
+    BATON_CHECK(each.large() == nullptr || &each == &messages.back());
+    const auto at = made_.bytes_.size();
+    put(std::uint32_t{0});  // its size comes when it is known
+    put_message(each);
+    const auto lent = each.large() == nullptr ? 0 : each.body_size();
+    const auto size = made_.bytes_.size() - at - sizeof(std::uint32_t) + lent;
+    BATON_CHECK(size <= std::numeric_limits<std::uint32_t>::max());
+    store(&made_.bytes_[at], static_cast<std::uint32_t>(size));
+  }
+  end(r);
+}
+
 void record_writer::begin_tx() {
   BATON_CHECK(!tx_);
   parts_ = 0;

@@ -121,6 +121,9 @@ public:
   void add_relocate(std::span<const queue_place> places, const message& content);
   void add_stream_end(const stream_end& end);
   void add_checkpoint(std::span<const index_state> indexes);
+  /// What a stream took in one turn. Only the last of the messages may have a large body.
+  void add_chunk(std::uint64_t queue, std::uint64_t first_offset, std::uint64_t time_ms,
+                 std::span<const message> messages);
 
   /// What is added between them is one record, whole on the disk or not at all.
   void begin_tx();

@@ -56,6 +56,11 @@ struct toucher {
   void operator()(const relocate& r) const { touch(r.places), touch(r.message); }
   void operator()(const stream_end&) const {}
   void operator()(const checkpoint& r) const { touch(r.indexes); }
+  void operator()(const chunk& r) const {
+    std::uint32_t count = 0;
+    for_each_message(r, [&](const stored_message& m) { touch(m), ++count; });
+    if (count != r.count) std::abort();
+  }
 };
 
 void touch(const record& what) { std::visit(toucher{}, what); }

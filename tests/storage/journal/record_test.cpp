@@ -94,6 +94,13 @@ std::string hex(byte_view bytes) {
 const std::vector<queue_place> two_places{{3, 41, 1'700'000'000'000, 2}, {4, 1, 0, 0}};
 const std::vector<queue_run> two_runs{{3, 40, 2}, {9, 1, 64}};
 
+std::vector<message> two_messages(slab_writer& slabs) {
+  std::vector<message> made;
+  made.push_back(message_of(slabs, "first"));
+  made.push_back(message_of(slabs, ""));
+  return made;
+}
+
 /// One record of each kind.
 std::vector<std::vector<std::uint8_t>> one_of_each() {
   slab_writer slabs;
@@ -116,6 +123,7 @@ std::vector<std::vector<std::uint8_t>> one_of_each() {
   w.add_relocate(two_places, message_of(slabs, "moved on")), keep();
   w.add_stream_end({5, 1000, {8, 512}}), keep();
   w.add_checkpoint(std::vector<index_state>{{3, 1, 42, 6, 4096}}), keep();
+  w.add_chunk(5, 1000, 1'700'000'000'000, two_messages(slabs)), keep();
   return made;
 }
 
@@ -212,6 +220,57 @@ TEST_CASE("a record of each kind is read as it was written") {
     w.add_checkpoint(indexes);
     const auto bytes = written(w);
     CHECK(all_of(read_as<checkpoint>(bytes).indexes) == indexes);
+  }
+}
+
+TEST_CASE("a chunk holds the messages of a turn one behind the other, byte by byte as described") {
+  slab_writer slabs;
+  record_writer w;
+  message_parts parts;
+  parts.routing_key = "q";
+  std::vector<message> messages;
+  messages.push_back(slabs.add(parts, as_bytes("hi")));
+  messages.push_back(slabs.add({}, as_bytes("you")));
+  w.add_chunk(7, 300, 1'700'000'000'000, messages);
+  CHECK(
+      hex(written(w, 1)) ==
+      "6a0000009665818c 0d00000001000000 0700000000000000 2c01000000000000 "  // 2 of queue 7 at 300
+      "0068e5cf8b010000 020000001b000000 0200000000000000 0000000000000000 "  // 27 bytes
+      "0000000000010000 7168691b00000003 0000000000000000 0000000000000000 "  // 27 bytes
+      "0000000000000079 6f75000000000000");
+}
+
+TEST_CASE("a chunk is read as it was written, with a large body as its last one") {
+  slab_writer slabs;
+  record_writer w;
+  for (const bool large : {false, true}) {
+    auto messages = two_messages(slabs);
+    const std::string last(large ? 10'001 : 17, 'l');
+    messages.push_back(large ? large_message_of(slabs, last) : message_of(slabs, last));
+    w.add_settle(two_runs);
+    w.add_chunk(5, 1000, 1'700'000'000'000, messages);
+    w.add_settle(two_runs);
+    const auto bytes = written(w);
+    const auto before = padded(record_header_size + two_runs.size() * queue_run::size);
+    const auto c = read_as<chunk>(byte_view{bytes}.subspan(before));
+    CHECK((c.queue == 5 && c.first == 1000 && c.time_ms == 1'700'000'000'000 && c.count == 3));
+    std::vector<std::string> bodies;
+    for_each_message(c, [&](const stored_message& m) {
+      if (bodies.size() < 2) CHECK(m.exchange == "logs");
+      bodies.emplace_back(as_text(m.body));
+    });
+    CHECK(bodies == std::vector<std::string>{"first", "", last});
+    const auto frame = *read_frame(byte_view{bytes}.subspan(before), seal_of(generation));
+    CHECK(read_as<settle>(byte_view{bytes}.subspan(before + padded(frame.size()))).runs.size() ==
+          2);
+
+    const auto outline = outline_of(frame.first(40));
+    CHECK(all_of(outline.places) == std::vector<queue_place>{{5, 1000, 1'700'000'000'000, 0}});
+    CHECK(outline.size == frame.size());
+    const auto front = decode_chunk_front(frame.first(44));
+    REQUIRE(front);
+    CHECK((front->queue == 5 && front->first == 1000 && front->count == 3));
+    for (std::size_t size = 0; size < 44; ++size) CHECK(!decode_chunk_front(frame.first(size)));
   }
 }
 
