@@ -45,13 +45,17 @@ chunk_reader::~chunk_reader() { memory_account::of_this_thread().freed(buffer_si
 
 chunk_reader::outcome chunk_reader::read(const request& wanted) {
   outcome made;
-  made.next = wanted.where.from;
+  made.stopped = wanted.where.from;
+  made.offset = wanted.offset;
   if (auto* from = open(wanted, made); from != nullptr)
     for (int n = 0; n < windows_a_call; ++n) {
-      if (!made.chunks.empty() || made.next.offset >= wanted.where.end) break;
+      if (!made.chunks.empty() || made.stopped.offset >= wanted.where.end) break;
       if (!read_window(*from, wanted, made)) break;
     }
   slabs_.close();
+  // What is missing before that, no reader gets.
+  if (made.stopped.offset >= wanted.where.end)
+    made.offset = std::max(made.offset, wanted.where.next);
   return made;
 }
 
@@ -69,7 +73,7 @@ chunk_reader::open_segment* chunk_reader::open(const request& wanted, outcome& m
   const auto path = stream_folder(streams_, wanted.queue) + "/" + segment_name(number);
   const auto failed = [&](const std::string& why) {
     made.damage.push_back(path + ": " + why);
-    made.next.offset = wanted.where.end;
+    made.stopped.offset = wanted.where.end;
     return nullptr;
   };
   auto opened = files_.open(path, open_mode::read);
@@ -124,24 +128,24 @@ void chunk_reader::close(std::uint64_t queue, std::uint32_t segment) {
 
 /// Reads some records at once. False: that is all for this time.
 bool chunk_reader::read_window(open_segment& from, const request& wanted, outcome& made) {
-  const auto begin = made.next.offset;
+  const auto begin = made.stopped.offset;
   const auto end = wanted.where.end;
   const auto size = std::min<std::size_t>(
       std::clamp(wanted.max_bytes, smallest_window, buffer_size), end - begin);
   const auto got = from.from->read(begin, {buffer_.get(), size});
   if (!got) {
     made.damage.push_back(got.reason().text());
-    made.next.offset += static_cast<std::uint32_t>(size);
-    return made.next.offset >= end || pass_damage(from, wanted, made);
+    made.stopped.offset += static_cast<std::uint32_t>(size);
+    return made.stopped.offset >= end || pass_damage(from, wanted, made);
   }
   const byte_view bytes{buffer_.get(), *got};
   for (;;) {
-    const auto at = made.next.offset;
+    const auto at = made.stopped.offset;
     if (at >= end) return true;
     const auto left = bytes.subspan(std::min<std::size_t>(at - begin, bytes.size()));
     if (const auto frame = read_frame(left, from.seal)) {
       if (!take(*frame, wanted, made)) return false;
-      made.next.offset = static_cast<std::uint32_t>(
+      made.stopped.offset = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(std::uint64_t{at} + padded(frame->size()), end));
       continue;
     }
@@ -158,7 +162,7 @@ bool chunk_reader::read_window(open_segment& from, const request& wanted, outcom
 /// Reads a record that is larger than a window.
 bool chunk_reader::read_large(open_segment& from, const request& wanted, std::uint32_t size,
                               outcome& made) {
-  const auto begin = made.next.offset;
+  const auto begin = made.stopped.offset;
   const auto file_end = from.from->size();
   if (!file_end || size > *file_end - std::min<std::uint64_t>(*file_end, begin))
     return pass_damage(from, wanted, made);
@@ -168,14 +172,14 @@ bool chunk_reader::read_large(open_segment& from, const request& wanted, std::ui
   const auto frame = read_frame({bytes.data(), *got}, from.seal);
   if (!frame) return pass_damage(from, wanted, made);
   if (!take(*frame, wanted, made)) return false;
-  made.next.offset = static_cast<std::uint32_t>(
+  made.stopped.offset = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(begin + padded(frame->size()), wanted.where.end));
   return true;
 }
 
 /// Goes on with the next record that is whole.
 bool chunk_reader::pass_damage(open_segment& from, const request& wanted, outcome& made) {
-  const auto begin = made.next.offset;
+  const auto begin = made.stopped.offset;
   segment_header header;
   header.generation = from.generation;
   segment_scan scan{*from.from, header, begin, wanted.where.end};
@@ -186,8 +190,8 @@ bool chunk_reader::pass_damage(open_segment& from, const request& wanted, outcom
     return false;
   }
   if (scan.error()) made.damage.push_back(scan.error()->text());
-  made.next.offset = goes_on ? scan.offset() : wanted.where.end;
-  made.damage.push_back(damaged(from.from->path(), begin, made.next.offset));
+  made.stopped.offset = goes_on ? scan.offset() : wanted.where.end;
+  made.damage.push_back(damaged(from.from->path(), begin, made.stopped.offset));
   return true;
 }
 
@@ -196,25 +200,25 @@ bool chunk_reader::take(byte_view frame, const request& wanted, outcome& made) {
   if (frame[8] == static_cast<std::uint8_t>(record_kind::group)) return true;
   const auto fail = [&](const std::string& why) {
     made.damage.push_back(stream_folder(streams_, wanted.queue) + "/" +
-                          segment_name(made.next.segment) + ": offset " +
-                          std::to_string(made.next.offset) + ": " + why);
+                          segment_name(made.stopped.segment) + ": offset " +
+                          std::to_string(made.stopped.offset) + ": " + why);
     return true;
   };
   const auto front = decode_chunk_front(frame);
   if (!front) return fail(front.reason().text);
   if (front->queue != wanted.queue) return fail("it is of queue " + std::to_string(front->queue));
   if (front->first >= wanted.before) return false;
-  const auto known = made.chunks.empty()
-                         ? wanted.offset
-                         : made.chunks.back().first + made.chunks.back().messages.size();
-  if (front->first + front->count <= known || front->time_ms < wanted.since_ms) return true;
+  const auto end = front->first + front->count;
+  const bool is_wanted = end > made.offset && front->time_ms >= wanted.since_ms;
+  made.offset = std::max(made.offset, end);
+  if (!is_wanted) return true;
   const auto inside = decode(frame);
   if (!inside) return fail(inside.reason().text);
   const auto& whole = std::get<chunk>(*inside);
   read_chunk one;
   one.first = whole.first;
   one.time_ms = whole.time_ms;
-  one.at = made.next;
+  one.at = made.stopped;
   one.messages.reserve(whole.count);
   slabs_.expect(frame.size());
   for_each_message(whole, [&](const stored_message& m) {

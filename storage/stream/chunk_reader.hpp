@@ -38,12 +38,15 @@ public:
     std::size_t max_bytes = 256 << 10;  ///< of records; a larger chunk comes alone
   };
   struct outcome {
-    std::vector<read_chunk> chunks;  ///< in order; maybe none, though `next` has moved on
-    /// Where to read on: `where.from` of the next request, if it is before the end of the stretch.
-    journal::place next;
+    std::vector<read_chunk> chunks;  ///< in order; maybe none, and it goes on all the same
+    /// Where to read on, for `segment_table::find`: with these, `since_ms` and `before` as they
+    /// were.
+    std::uint64_t offset = 0;
+    journal::place stopped;
     /// What could not be read was passed over: which file, from where to where.
     std::vector<std::string> damage;
-    /// The segment has gone, so look anew for where to read on. What was read before that is there.
+    /// The segment has gone. If the table still finds it and everything in the stretch was synced,
+    /// somebody else has removed it: then go on with the offset behind the stretch.
     bool retired = false;
   };
 

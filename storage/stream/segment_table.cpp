@@ -89,6 +89,14 @@ std::uint64_t segment_table::first_offset() const noexcept {
   return segments_.empty() ? next_ : segments_.front().first;
 }
 
+/// The offset that follows what lies in a segment.
+std::uint64_t segment_table::behind(const segment& one) const noexcept {
+  const auto next = std::upper_bound(
+      segments_.begin(), segments_.end(), one.number,
+      [](std::uint32_t number, const segment& other) { return number < other.number; });
+  return next == segments_.end() ? next_ : next->first;
+}
+
 std::optional<stretch> segment_table::find(std::uint64_t offset, journal::place stopped) const {
   if (offset >= next_ || segments_.empty()) return std::nullopt;
   auto behind = std::upper_bound(segments_.begin(), segments_.end(), offset,
@@ -100,7 +108,7 @@ std::optional<stretch> segment_table::find(std::uint64_t offset, journal::place 
   if (mark != in.marks.begin()) from = std::prev(mark)->offset;
   if (stopped.segment == in.number && stopped.offset <= in.end)
     from = std::max(from, stopped.offset);
-  return stretch{{in.number, from}, in.end};
+  return stretch{{in.number, from}, in.end, behind(in)};
 }
 
 std::optional<stretch> segment_table::find_time(std::uint64_t ms) const {
@@ -111,14 +119,7 @@ std::optional<stretch> segment_table::find_time(std::uint64_t ms) const {
   const auto mark = std::lower_bound(in->marks.begin(), in->marks.end(), ms,
                                      [](const auto& m, std::uint64_t t) { return m.time_ms < t; });
   const auto from = mark == in->marks.begin() ? in->begin : std::prev(mark)->offset;
-  return stretch{{in->number, from}, in->end};
-}
-
-std::uint64_t segment_table::behind(std::uint32_t number) const noexcept {
-  const auto next =
-      std::upper_bound(segments_.begin(), segments_.end(), number,
-                       [](std::uint32_t n, const segment& s) { return n < s.number; });
-  return next == segments_.end() ? next_ : next->first;
+  return stretch{{in->number, from}, in->end, behind(*in)};
 }
 
 std::vector<journal::reference_drop> segment_table::retire(std::uint64_t max_bytes,

@@ -15,8 +15,7 @@ namespace baton::stream {
 struct stretch {
   journal::place from;
   std::uint32_t end = 0;
-
-  bool empty() const noexcept { return from.offset >= end; }
+  std::uint64_t next = 0;  ///< offset of the message that follows behind the end
 };
 
 /// What a stream knows of its segments: which offsets and times lie where. Knows no files.
@@ -70,17 +69,13 @@ public:
   std::uint64_t last_time_ms() const noexcept { return last_time_ms_; }
 
   /// Where to read from, for messages from `offset` on; from the oldest on, if that is retired.
-  /// Nothing: it is beyond the last one. `stopped`: where a reader of all before has stopped,
-  /// maybe.
+  /// Nothing: it is beyond the last one. `stopped`: where a reader has stopped that has passed all
+  /// before `offset`, if there is one.
   std::optional<stretch> find(std::uint64_t offset, journal::place stopped = {}) const;
 
   /// Where to read from, for the first chunk that was taken at that time or later; if the stretch
-  /// has none, it is the first of the next segment. Nothing: all are older.
+  /// has none, it is the first behind it. Nothing: all are older.
   std::optional<stretch> find_time(std::uint64_t ms) const;
-
-  /// The offset that the segment behind this one begins with; of the next message, if it is the
-  /// last one.
-  std::uint64_t behind(std::uint32_t segment) const noexcept;
 
   // -- retention
 
@@ -113,6 +108,7 @@ private:
     std::uint64_t last_time_before = 0;
   };
 
+  std::uint64_t behind(const segment& one) const noexcept;
   void forget_last(std::vector<journal::reference_drop>& ended);
   journal::reference_drop drop_of(const segment& all) const noexcept {
     return {all.number, queue_, all.references, all.bytes};
