@@ -119,6 +119,7 @@ private:
     bool no_ack = false;
     bool exclusive = false;
     bool no_wait = false;
+    bool counted = false;  // how often a message came back is said with it: quorum
     bool starting = true;  // its queue has not answered yet
     bool cancelling = false;
     std::int32_t priority = 0;

@@ -4,6 +4,7 @@
 #include "actors/connection/channel_checks.hpp"
 #include "actors/connection/generated_name.hpp"
 #include "actors/topology/names.hpp"
+#include "transport/amqp091/properties.hpp"
 
 /// Class basic, the consuming half: subscriptions, deliveries and what becomes of them.
 namespace baton {
@@ -16,6 +17,15 @@ using amqp091::reply_code;
 std::string type_of(const amqp091::encoded_value& value) {
   auto decoded = amqp091::decode_value(value);
   return decoded ? std::string{amqp091::type_name(*decoded)} : "unknown";
+}
+
+/// Properties of a message that has come back, with a header that says how often.
+amqp091::output_buffer counted_properties(const lease& returned) {
+  amqp091::properties_editor editor{returned.content.properties()};
+  editor.set_header("x-delivery-count", {integer_value{returned.returns}});
+  amqp091::output_buffer made;
+  editor.finish(made);
+  return made;
 }
 
 }  // namespace
@@ -105,6 +115,7 @@ void amqp_channel::start_consumer(const methods::basic_consume& asked, const que
   started->no_ack = asked.no_ack;
   started->exclusive = asked.exclusive;
   started->no_wait = asked.no_wait;
+  started->counted = entry.arguments.type == queue_type::quorum;
   started->priority = priority;
   started->prefetch = windows_.for_new_consumer();
   started->holder = take_holder({started->id, queue, 0, true, false});
@@ -263,7 +274,11 @@ void amqp_channel::deliver(consumer_id to, lease_batch leases) {
 }
 
 void amqp_channel::encode_delivery(consumer& to, std::uint64_t tag, const lease& what) {
-  context_.output.deliver(*to.encoder, tag, what.redelivered, what.content);
+  if (to.counted && what.returns > 0)
+    context_.output.deliver(*to.encoder, tag, what.redelivered, what.content,
+                            counted_properties(what).view());
+  else
+    context_.output.deliver(*to.encoder, tag, what.redelivered, what.content);
 }
 
 void amqp_channel::deliver_reply(consumer_id to, batch messages) {
@@ -300,7 +315,8 @@ void amqp_channel::on(const methods::basic_get& asked) {
                    : take_holder({context_.node.next_consumer(), queue, 0, false, true});
   holders_[index].fetching = true;
   wait();
-  on_fetched_ = [this, index, no_ack = asked.no_ack](fetched& got) {
+  const bool counted = entry->arguments.type == queue_type::quorum;
+  on_fetched_ = [this, index, no_ack = asked.no_ack, counted](fetched& got) {
     if (!got.message) {
       context_.machine.send(number_, methods::basic_get_empty{});
     } else {
@@ -314,10 +330,14 @@ void amqp_channel::on(const methods::basic_get& asked) {
       ++context_.delivered;
       const auto remaining = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(got.remaining, std::numeric_limits<std::uint32_t>::max()));
-      context_.output.send_content(number_,
-                                   methods::basic_get_ok{tag, l.redelivered, l.content.exchange(),
-                                                         l.content.routing_key(), remaining},
-                                   l.content, context_.machine.frame_max());
+      const methods::basic_get_ok ok{tag, l.redelivered, l.content.exchange(),
+                                     l.content.routing_key(), remaining};
+      const auto frame_max = context_.machine.frame_max();
+      if (counted && l.returns > 0)
+        context_.output.send_content(number_, ok, l.content, counted_properties(l).view(),
+                                     frame_max);
+      else
+        context_.output.send_content(number_, ok, l.content, frame_max);
     }
     // A channel may ask thousands of queues in its life: it remembers those whose leases it has.
     flush();

@@ -31,9 +31,9 @@ connection_output::pieces_of::pieces_of(const message& content)
 }
 
 void connection_output::deliver(const amqp091::deliver_encoder& to, std::uint64_t delivery_tag,
-                                bool redelivered, const message& content) {
+                                bool redelivered, const message& content, byte_view properties) {
   const amqp091::delivery_view delivery{delivery_tag, redelivered, content.exchange(),
-                                        content.routing_key(), content.properties()};
+                                        content.routing_key(), properties};
   if (content.large() == nullptr) return to.encode(frames(), delivery, content.small_body());
   const pieces_of body{content};
   to.encode(frames(), splices_, delivery, body.view());

@@ -55,13 +55,23 @@ public:
   amqp091::output_buffer& buffer() noexcept { return buffer_; }
   /// Appends a deliver. A large body stays where it lies; `content` is held until it is written.
   void deliver(const amqp091::deliver_encoder& to, std::uint64_t delivery_tag, bool redelivered,
-               const message& content);
+               const message& content) {
+    deliver(to, delivery_tag, redelivered, content, content.properties());
+  }
+  /// The same with other properties than its own.
+  void deliver(const amqp091::deliver_encoder& to, std::uint64_t delivery_tag, bool redelivered,
+               const message& content, byte_view properties);
   /// Appends another method that carries a content: get-ok, return.
   template <class Method>
   void send_content(std::uint16_t channel, const Method& method, const message& content,
                     std::uint32_t frame_max) {
+    send_content(channel, method, content, content.properties(), frame_max);
+  }
+  template <class Method>
+  void send_content(std::uint16_t channel, const Method& method, const message& content,
+                    byte_view properties, std::uint32_t frame_max) {
     const pieces_of body{content};
-    amqp091::encode_content(frames(), splices_, channel, method, content.properties(), body.view(),
+    amqp091::encode_content(frames(), splices_, channel, method, properties, body.view(),
                             frame_max);
     hold(content);
   }

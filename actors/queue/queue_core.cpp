@@ -10,6 +10,8 @@ namespace baton {
 
 namespace {
 
+constexpr std::uint32_t unlimited_returns = std::numeric_limits<std::uint32_t>::max();
+
 constexpr std::uint64_t bit(unsigned i) { return std::uint64_t{1} << i; }
 
 sequence last_of(const settlement& s) noexcept { return s.first + s.count - 1; }
@@ -127,11 +129,25 @@ void queue_core::forget_ready(const slot& s) noexcept {
   totals_.held_bytes -= s.footprint;
 }
 
+std::uint64_t& queue_core::departures(departure why) noexcept {
+  switch (why) {
+    case departure::rejected:
+      return totals_.rejected;
+    case departure::expired:
+      return totals_.expired;
+    case departure::max_length:
+      return totals_.dropped;
+    case departure::delivery_limit:
+      return totals_.undeliverable;
+  }
+  return totals_.dropped;
+}
+
 void queue_core::depart(slot_chunk& c, std::uint64_t mask, departure why, slab_releases& releases) {
   for (auto rest = mask; rest != 0; rest &= rest - 1) {
     auto& s = c.slots[std::countr_zero(rest)];
     forget_ready(s);
-    ++(why == departure::expired ? totals_.expired : totals_.dropped);
+    ++departures(why);
     if (keep_departed_)
       departed_.push_back({std::move(s.content), why});
     else
@@ -204,6 +220,8 @@ void queue_core::after_settling(consumer_table::index owner, bool returned, mome
 void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std::uint64_t mask,
                                  outcome how, slab_releases& releases) {
   std::uint64_t ended = 0;
+  std::uint64_t once_too_often = 0;
+  const auto most_returns = options_.arguments.delivery_limit.value_or(unlimited_returns);
   for (auto rest = mask & c.leased; rest != 0; rest &= rest - 1) {
     auto i = static_cast<unsigned>(std::countr_zero(rest));
     auto& s = c.slots[i];
@@ -212,7 +230,10 @@ void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std
     if (how == outcome::release) {
       totals_.ready_bytes += s.content.body_size();
       s.redelivered = true;
-      ++s.returns;
+      if (s.returns >= most_returns)
+        once_too_often |= bit(i);
+      else
+        ++s.returns;
     } else {
       totals_.held_bytes -= s.footprint;
       if (how == outcome::reject && keep_departed_)
@@ -233,15 +254,13 @@ void queue_core::settle_in_chunk(consumer_table::index owner, slot_chunk& c, std
       totals_.rejected += count;
       break;
     case outcome::release:
-      totals_.returned += count;
+      totals_.returned += static_cast<std::uint64_t>(std::popcount(ended & ~once_too_often));
       break;
   }
-  if (how == outcome::release) {
-    totals_.ready += count;
-    slots_.give_back(c, ended);
-  } else {
-    slots_.retire(c, ended);
-  }
+  if (how != outcome::release) return slots_.retire(c, ended);
+  totals_.ready += count;
+  slots_.give_back(c, ended & ~once_too_often);
+  if (once_too_often != 0) depart(c, once_too_often, departure::delivery_limit, releases);
 }
 
 std::uint64_t queue_core::purge() {

@@ -29,7 +29,7 @@ struct queue_options {
 };
 
 /// Why a message left a queue other than by being accepted.
-enum class departure : std::uint8_t { rejected, expired, max_length };
+enum class departure : std::uint8_t { rejected, expired, max_length, delivery_limit };
 
 /// A message on its way out of a queue that has a dead-letter exchange.
 struct departed_message {
@@ -286,6 +286,7 @@ private:
   void settle_in_chunk(consumer_table::index owner, slot_chunk& c, std::uint64_t mask, outcome how,
                        slab_releases& releases);
   void after_settling(consumer_table::index owner, bool returned, moment now);
+  std::uint64_t& departures(departure why) noexcept;
   void depart(slot_chunk& c, std::uint64_t mask, departure why, slab_releases& releases);
   void forget_ready(const slot& s) noexcept;
 

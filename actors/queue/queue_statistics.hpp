@@ -25,7 +25,8 @@ struct queue_statistics {
   std::uint64_t rejected = 0;
   std::uint64_t returned = 0;  ///< released: back to their place
   std::uint64_t expired = 0;
-  std::uint64_t dropped = 0;  ///< by a length limit
+  std::uint64_t dropped = 0;        ///< by a length limit
+  std::uint64_t undeliverable = 0;  ///< returned once more than `x-delivery-limit` allows
   std::uint64_t purged = 0;
 };
 

@@ -296,6 +296,44 @@ TEST_CASE("rejected messages are dead-lettered where somebody asks for them") {
   CHECK(as_text(gone[0].content.small_body()) == "2");
 }
 
+TEST_CASE(
+    "a message is handed out once more than its delivery limit, and departs when it returns") {
+  queue_options o;
+  o.arguments.delivery_limit = 2;
+  queue_core queue{o, {}};
+  queue.keep_departed(true);
+  REQUIRE(queue.add(consumer_id{1}, freely()));
+  publish_numbered(queue, 3);
+  for (std::uint32_t returns = 0; returns <= 2; ++returns) {
+    CHECK(queue.take_departed().empty());
+    CHECK(dispatch(queue).front() == handed{1, 1, "1", returns > 0, returns});
+    settle(queue, 1, 1, 1, outcome::release);
+  }
+  CHECK(dispatch(queue).empty());
+  const auto gone = queue.take_departed();
+  REQUIRE(gone.size() == 1);
+  CHECK(gone[0].why == departure::delivery_limit);
+  CHECK(as_text(gone[0].content.small_body()) == "1");
+  CHECK(queue.unsettled() == 2);
+  CHECK(queue.statistics().returned == 2);
+  CHECK(queue.statistics().undeliverable == 1);
+}
+
+TEST_CASE("a delivery limit of 0 hands a message out once, and takes neighbours along together") {
+  queue_options o;
+  o.arguments.delivery_limit = 0;
+  queue_core queue{o, {}};
+  REQUIRE(queue.add(consumer_id{1}, freely()));
+  publish_numbered(queue, 200);
+  CHECK(dispatch(queue).size() == 200);
+  settle(queue, 1, 1, 100, outcome::release);
+  queue.release_all(consumer_id{1}, {});
+  CHECK(dispatch(queue).empty());
+  CHECK(queue.ready() == 0);
+  CHECK(queue.held_bytes() == 0);
+  CHECK(queue.statistics().undeliverable == 200);
+}
+
 TEST_CASE("what a queue holds includes what is leased, until it is settled") {
   queue_core queue{{}, {}};
   while (queue.held_bytes() < 10'000) queue.publish(numbered(1), {});

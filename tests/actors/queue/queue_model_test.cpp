@@ -147,8 +147,11 @@ public:
       if (k.owner != owner) continue;
       k.owner = 0;
       if (s.how == outcome::reject) departed.push_back(k.body);
-      if (s.how == outcome::accept || s.how == outcome::reject) messages.erase(here);
-      if (s.how == outcome::release) {
+      const bool too_often = s.how == outcome::release && k.returns == rules_.delivery_limit;
+      if (too_often) departed.push_back(k.body);
+      if (s.how != outcome::release || too_often) {
+        messages.erase(here);
+      } else {
         k.redelivered = true;
         ++k.returns;
       }
@@ -250,6 +253,7 @@ private:
     if (pick(3) == 0) rules.max_length_bytes = pick(2000);
     rules.overflow = static_cast<overflow_policy>(pick(3));
     if (pick(3) == 0) rules.message_ttl = moment{pick(50)};
+    if (pick(3) == 0) rules.delivery_limit = pick(4);
     return rules;
   }
 

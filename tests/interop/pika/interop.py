@@ -458,6 +458,41 @@ def _():
         channel.basic_publish("", unique("nowhere"), b"dropped")  # acked, though nobody got it
 
 
+@test("a message that comes back to a quorum queue says how often, up to the delivery limit")
+def _():
+    with channels() as channel:
+        queue = unique("quorum")
+        arguments = {"x-queue-type": "quorum", "x-delivery-limit": 2}
+        channel.queue_declare(queue, durable=True, arguments=arguments)
+        channel.confirm_delivery()
+        publish(channel, queue, b"poison", headers={"mine": 7}, delivery_mode=1)
+        said = []
+        for method, properties, _ in channel.consume(queue, inactivity_timeout=10):
+            said.append((properties.headers, method.redelivered, properties.delivery_mode))
+            channel.basic_nack(method.delivery_tag, requeue=True)
+            if len(said) == 3:
+                break
+        channel.cancel()
+        equal(said, [({"mine": 7}, False, 1), ({"mine": 7, "x-delivery-count": 1}, True, 1),
+                     ({"mine": 7, "x-delivery-count": 2}, True, 1)])
+        equal(count(channel, queue), 0)
+        channel.queue_delete(queue)
+
+
+@test("a queue that is declared as classic, lazy and in a version is one")
+def _():
+    with channels() as channel:
+        queue = unique("classic")
+        arguments = {"x-queue-type": "classic", "x-queue-version": 2}
+        channel.queue_declare(queue, exclusive=True, arguments={**arguments, "x-queue-mode": "lazy"})
+        channel.queue_declare(queue, exclusive=True, arguments=arguments)
+        publish(channel, queue, b"m")
+        method, properties, _ = get(channel, queue, auto_ack=False)
+        channel.basic_nack(method.delivery_tag, requeue=True)
+        method, properties, _ = get(channel, queue)
+        equal((method.redelivered, properties.headers), (True, None))
+
+
 # ---- refusals
 
 
