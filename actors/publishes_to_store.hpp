@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,27 +21,32 @@ public:
         first_{row.first},
         count_{count} {}
   publishes_to_store(publishes_to_store&&) noexcept = default;
-  publishes_to_store& operator=(publishes_to_store&&) noexcept = default;
+  publishes_to_store& operator=(publishes_to_store&&) = delete;
   ~publishes_to_store() {
-    if (!done_ && !storing_) return;
-    auto& owner = done_ ? done_.owner() : storing_->owner();
-    if (sequences_.empty())
-      for (std::size_t i = 0; i < count_; ++i) sequences_.push_back(first_ + i);
-    owner.refused(done_ ? done_.channel() : storing_->channel(),
-                  done_ ? done_.incarnation() : storing_->incarnation(), std::move(sequences_));
+    if (done_)
+      refuse(done_);
+    else if (storing_)
+      refuse(storing_);
   }
 
   void written() {
-    if (done_) storing_.emplace(std::move(done_).taken_over());
+    if (done_) storing_ = std::move(done_).taken_over();
   }
   void safe() {
     done_.release();
-    storing_.reset();
+    storing_ = {};
   }
 
 private:
+  template <class Receipt>
+  void refuse(const Receipt& of) {
+    if (sequences_.empty())
+      for (std::size_t i = 0; i < count_; ++i) sequences_.push_back(first_ + i);
+    of.owner().refused(of.channel(), of.incarnation(), std::move(sequences_));
+  }
+
   receipt done_;
-  std::optional<storing_receipt> storing_;
+  storing_receipt storing_;
   std::vector<std::uint64_t> sequences_;
   std::uint64_t first_;
   std::size_t count_;

@@ -125,6 +125,7 @@ private:
 /// complete only when they are stored. Letting go says that they are.
 class storing_receipt {
 public:
+  storing_receipt() = default;
   storing_receipt(storing_receipt&& other) noexcept
       : state_{std::exchange(other.state_, nullptr)} {}
   storing_receipt& operator=(storing_receipt&& other) noexcept {
@@ -135,6 +136,8 @@ public:
     if (state_ != nullptr) state_->drop(detail::receipt_state::unstored);
   }
 
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
   /// As `receipt::owner`, `channel` and `incarnation`.
   receipt_owner& owner() const noexcept { return *state_->owner; }
   std::uint16_t channel() const noexcept { return state_->run.channel; }
@@ -144,7 +147,7 @@ private:
   friend class receipt;
   explicit storing_receipt(detail::receipt_state* state) noexcept : state_{state} {}
 
-  detail::receipt_state* state_;
+  detail::receipt_state* state_ = nullptr;
 };
 
 /// One holder of the counted completion of a published run. Each batch that carries a part of the
