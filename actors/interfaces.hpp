@@ -199,6 +199,7 @@ private:
 struct messages_read {
   std::vector<queue_core::read_message> messages;
   bool to_relocate = false;
+  bool is_final = false;  // all that was to be written anew by then has been, and the queue told
 };
 
 /// From the store, by way of the topology: the messages in this segment are to be written anew, so

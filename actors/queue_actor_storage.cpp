@@ -1,5 +1,6 @@
 // The queue actor's dealings with the store and the reader.
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/queue_actor.hpp"
@@ -7,6 +8,27 @@
 #include "storage/memory_account.hpp"
 
 namespace baton {
+
+namespace {
+
+/// Hands on what was read once the store has nothing more to say of where that lies.
+class reading_in_doubt final : public journal::record_owner {
+public:
+  reading_in_doubt(queue_ref queue, messages_read answer)
+      : queue_{std::move(queue)}, answer_{std::move(answer)} {}
+
+  void written(std::span<const journal::record_place>) noexcept override {}
+  void safe() noexcept override {
+    answer_.is_final = true;
+    queue_.send(std::move(answer_));
+  }
+
+private:
+  queue_ref queue_;
+  messages_read answer_;
+};
+
+}  // namespace
 
 /// The messages, a bit each, whose records are shared with other queues.
 std::uint64_t queue_actor::joint_of(const publish& request) const {
@@ -103,6 +125,14 @@ void queue_actor::append_relocated(queue_core::relocation&& moved) {
 }
 
 void queue_actor::handle(messages_read& answer) {
+  const auto is_unread = [](const auto& m) { return !m.content; };
+  if (!answer.is_final && std::any_of(answer.messages.begin(), answer.messages.end(), is_unread)) {
+    // After a failed sync they lie elsewhere, or will: they are lost if that is not the reason.
+    journal::journal_entry entry;
+    entry.sync = sync_policy::never;
+    entry.owner = std::make_unique<reading_in_doubt>(queue_ref{self()}, std::move(answer));
+    return journal_->store.send(append{std::move(entry)});
+  }
   if (answer.to_relocate) return append_relocated(core_.relocate(answer.messages));
   if (const auto lost = core_.loaded(std::move(answer.messages)); lost > 0)
     log::error("messages lost", std::to_string(lost) + " messages of queue '" + entry_.name +

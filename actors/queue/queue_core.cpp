@@ -106,6 +106,11 @@ void queue_core::drop_excess() {
   while (totals_.ready > most || totals_.ready_bytes > most_bytes) {
     auto* oldest = slots_.first_ready();
     if (oldest == nullptr) {
+      // It is read first if somebody wants it.
+      if (keep_departed_) {
+        moving_->read_to_drop = true;
+        return;
+      }
       drop_oldest_on_disk();
       continue;
     }

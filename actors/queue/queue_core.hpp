@@ -215,7 +215,8 @@ public:
   void evict(std::uint64_t most);
 
   /// Messages on the disk that are wanted in memory, in order, each named once: somebody may be
-  /// handed them soon (`for_get`: whoever gets), or they are overdue.
+  /// handed them soon (`for_get`: whoever gets), or they are overdue, or are to be dropped and kept
+  /// for `take_departed`.
   struct wanted_message {
     sequence number;
     journal::place at;
@@ -240,7 +241,7 @@ public:
   /// The same for what was read; what has another place meanwhile, or is gone, is left out.
   relocation relocate(std::span<const read_message> read);
   /// There are ready messages, but the next one is on the disk.
-  bool next_is_on_disk() const noexcept { return slots_.next_is_on_disk(); }
+  bool next_is_on_disk() noexcept { return slots_.next_is_on_disk(); }
   /// How many are on the disk only.
   std::uint64_t on_disk() const noexcept { return slots_.on_disk(); }
 
@@ -312,6 +313,7 @@ private:
     std::uint64_t loading_messages = 0;
     std::uint64_t evict_at = 0;  // number of the next chunk to look at
     std::vector<joint_place> joint;
+    bool read_to_drop = false;  // the next ones on the disk are too many
   };
   std::unique_ptr<moving> moving_;   // of a queue that stores
   std::uint64_t repack_at_ = 0;      // number of the next chunk to look at

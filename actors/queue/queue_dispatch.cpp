@@ -74,7 +74,7 @@ void queue_core::hand_out_of(slot_chunk& c, slab_holds& holds) {
   std::uint64_t payload = 0;
   std::uint64_t let_go = 0;
   std::uint64_t again = 0;
-  for (auto rest = c.ready; rest != 0; rest &= rest - 1) {
+  for (auto rest = slots_.ready_before_disk(c); rest != 0; rest &= rest - 1) {
     const auto taker = consumers_.front();
     if (taker == consumer_table::none) break;
     auto& to = consumers_[taker];

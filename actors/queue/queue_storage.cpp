@@ -1,6 +1,7 @@
 // What a queue has in the journal: what it tells it, and what it keeps there instead of in memory.
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/queue/queue_core.hpp"
 #include "config/check.hpp"
@@ -83,7 +84,8 @@ std::vector<queue_core::wanted_message> queue_core::take_wanted(bool for_get) {
   };
   for (auto number : slots_.take_overdue())
     if (const auto* c = slots_.disk().chunk(number); c != nullptr && !is_loading(number)) want(*c);
-  if (!for_get && consumers_.front() == consumer_table::none) return wanted;
+  const bool to_drop = std::exchange(moving_->read_to_drop, false);
+  if (!for_get && !to_drop && consumers_.front() == consumer_table::none) return wanted;
 
   auto ahead = slots_.ready_ahead_of_disk(messages_ahead) + moving_->loading_messages;
   std::uint64_t bytes = 0;
@@ -129,6 +131,7 @@ std::size_t queue_core::loaded(std::vector<read_message>&& read) {
       slots_.fill(*chunk, index, std::move(content), size);
     }
   }
+  drop_excess();
   return lost;
 }
 

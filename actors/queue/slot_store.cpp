@@ -26,13 +26,14 @@ void slot_store::set_deadline(slot_chunk& c, unsigned index, moment deadline) {
 }
 
 slot_chunk* slot_store::first_ready() noexcept {
-  const auto* on_disk = first_on_disk();
-  if (!returned_.empty() && (on_disk == nullptr || *returned_.begin() < on_disk->number()))
-    return chunks_.find(*returned_.begin());
+  const auto unless_on_disk = [this](slot_chunk* c) {
+    return ready_before_disk(*c) != 0 ? c : nullptr;
+  };
+  if (!returned_.empty()) return unless_on_disk(chunks_.find(*returned_.begin()));
   while (auto* c = chunks_.at_or_after(head_)) {
-    if (on_disk != nullptr && on_disk->number() < c->number) return nullptr;
+    if (first_on_disk() < c->at(0)) return nullptr;
     head_ = c->number;
-    if (c->ready != 0) return c;
+    if (c->ready != 0) return unless_on_disk(c);
     if (c == tail_) return nullptr;
     ++head_;
   }
@@ -93,15 +94,12 @@ void slot_store::clear() noexcept {
 }
 
 std::optional<std::pair<slot_chunk*, std::uint64_t>> slot_store::take_due(moment now) {
-  if (next_deadline() > now) return std::nullopt;
-  const auto number = due_.begin()->second;
-  auto* found = chunks_.find(number);
-  if (found == nullptr || !found->deadlines || found->deadlines->indexed != due_.begin()->first) {
-    due_.erase(due_.begin());  // it is, or was, on the disk
-    if (found == nullptr) side_->overdue.push_back(number);
-    return std::pair{found, std::uint64_t{0}};
+  while (side_ && !side_->due.empty() && side_->due.begin()->first <= now) {
+    side_->overdue.push_back(side_->due.begin()->second);
+    side_->due.erase(side_->due.begin());
   }
-  auto& c = *found;
+  if (due_.empty() || due_.begin()->first > now) return std::nullopt;
+  auto& c = *chunks_.find(due_.begin()->second);
   unindex_deadline(c);
   std::uint64_t due = 0;
   auto remaining = never;

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,8 +26,9 @@ namespace baton {
 /// Everything is done to a whole mask of a chunk's slots at a time. Chunks are made when they are
 /// needed and go when all their slots are gone, so an empty store holds next to no memory.
 ///
-/// A chunk whose messages are all ready and in the journal may be put on the disk: then only its
-/// index is here, until it is loaded again. A chunk is on the disk or in memory, never both.
+/// Of a chunk whose messages are all ready and in the journal these may be put on the disk: then
+/// only their index is here, until they are loaded again. A message is on the disk or in memory,
+/// never both; of a chunk some may be here and some there, where not all could be read.
 class slot_store {
 public:
   using moment = std::chrono::milliseconds;
@@ -64,6 +68,12 @@ public:
   /// Amortised O(1), O(log n) while released messages are waiting. Also nullptr while what comes
   /// next is on the disk.
   slot_chunk* first_ready() noexcept;
+  /// Those of the chunk's ready slots that come before all that is on the disk.
+  std::uint64_t ready_before_disk(const slot_chunk& c) const noexcept {
+    const auto first = first_on_disk();
+    if (first >= c.at(0) + slot_chunk::size) return c.ready;
+    return first <= c.at(0) ? 0 : c.ready & ((std::uint64_t{1} << (first - c.at(0))) - 1);
+  }
 
   /// The first chunk with a number of at least `number`, or nullptr.
   slot_chunk* at_or_after(std::uint64_t number) const noexcept {
@@ -82,13 +92,16 @@ public:
 
   /// The time at which a ready message may be due: never later than the earliest deadline, and
   /// earlier only while one that had the earliest has just left.
-  moment next_deadline() const noexcept { return due_.empty() ? never : due_.begin()->first; }
+  moment next_deadline() const noexcept {
+    const auto here = due_.empty() ? never : due_.begin()->first;
+    return side_ && !side_->due.empty() ? std::min(here, side_->due.begin()->first) : here;
+  }
   moment deadline_of(const slot_chunk& c, unsigned index) const noexcept {
     return c.deadlines ? c.deadlines->at[index] : never;
   }
-  /// The chunk that `next_deadline` comes from, with the mask of its ready slots that are due,
-  /// which the caller retires; the chunk then stands in the index under what remains. The mask may
-  /// be empty. Absent when nothing is due. What is due on the disk is asked for (`take_overdue`).
+  /// The chunk with the earliest deadline, with the mask of its ready slots that are due, which the
+  /// caller retires; the chunk then stands in the index under what remains. The mask may be empty.
+  /// Absent when nothing is due. What is due on the disk is asked for (`take_overdue`).
   std::optional<std::pair<slot_chunk*, std::uint64_t>> take_due(moment now);
 
   // -- The journal and the disk: slot_store_disk.cpp
@@ -127,7 +140,7 @@ public:
   /// Of one that records.
   const journal::stored_index& disk() const noexcept { return side_->disk; }
   /// What comes next is there, not in memory.
-  bool next_is_on_disk() const noexcept;
+  bool next_is_on_disk() noexcept { return on_disk() > 0 && first_ready() == nullptr; }
   /// Ready messages in memory that come before all that are on the disk; stops counting at `most`.
   std::uint64_t ready_ahead_of_disk(std::uint64_t most) const noexcept;
 
@@ -139,13 +152,9 @@ public:
   /// The first chunk that may be evicted at all: never the one that comes next, nor the last.
   slot_chunk* evictable_at_or_after(std::uint64_t number) const noexcept;
 
-  /// Takes a chunk off the disk: now its slots are filled with what was read.
-  std::optional<journal::stored_chunk> take_from_disk(std::uint64_t number) noexcept {
-    return side_->disk.take_chunk(number);
-  }
-  void put_on_disk(sequence number, const journal::stored_entry& entry) {
-    side_->disk.put(number, entry);
-  }
+  /// Takes a chunk off the disk: now its slots are filled with what was read, or put back.
+  std::optional<journal::stored_chunk> take_from_disk(std::uint64_t number);
+  void put_on_disk(sequence number, const journal::stored_entry& entry);
   void fill(const journal::stored_chunk& chunk, unsigned index, message&& content,
             std::uint32_t footprint);
   /// The oldest one on the disk goes unread; it is told to the journal.
@@ -174,9 +183,14 @@ private:
   }
   void place(slot_chunk& c, unsigned index, journal::place at, std::uint32_t bytes);
   void forget_record(const written_record& record);
-  const journal::stored_chunk* first_on_disk() const noexcept {
-    return side_ ? side_->disk.first() : nullptr;
+  /// The oldest message there, if there is one.
+  sequence first_on_disk() const noexcept {
+    const auto* c = side_ ? side_->disk.first() : nullptr;
+    return c != nullptr ? c->at(static_cast<unsigned>(std::countr_zero(c->present())))
+                        : std::numeric_limits<sequence>::max();
   }
+  template <class Change>
+  void change_on_disk(std::uint64_t number, Change&& change);
   moment moment_of(std::uint64_t deadline_ms) const noexcept;
   std::uint64_t deadline_ms_of(moment deadline) const noexcept;
   journal::queue_place place_in_queue(const slot_chunk& c, unsigned index) const noexcept;
@@ -191,15 +205,17 @@ private:
   std::uint64_t head_ = 0;
   std::set<std::uint64_t> returned_;
 
-  // One entry for each chunk with a ready slot that has a deadline.
-  std::set<std::pair<moment, std::uint64_t>> due_;
+  /// Chunks by deadline.
+  using deadline_index = std::set<std::pair<moment, std::uint64_t>>;
+  deadline_index due_;  // one entry for each chunk with a ready slot that has a deadline
 
   /// Only queues that store anything have one: an idle queue should be small.
   struct journal_side {
     queue_records records;
     moment wall_offset;
     journal::stored_index disk{};
-    std::vector<std::uint64_t> overdue{};
+    deadline_index due{};                  // of the disk's chunks: what is due leaves it
+    std::vector<std::uint64_t> overdue{};  // and comes here
     std::uint64_t tail_bytes = 0;
   };
   std::unique_ptr<journal_side> side_;

@@ -42,7 +42,32 @@ void slot_store::recover(journal::stored_index found, sequence next) {
   for (const auto* c = side_->disk.first(); c != nullptr;
        c = side_->disk.at_or_after(c->number() + 1))
     if (const auto earliest = moment_of(c->earliest_deadline_ms()); earliest != never)
-      due_.emplace(earliest, c->number());
+      side_->due.emplace(earliest, c->number());
+}
+
+/// Keeps the deadlines of a chunk on the disk in their index while that changes.
+template <class Change>
+void slot_store::change_on_disk(std::uint64_t number, Change&& change) {
+  const auto earliest = [&] {
+    const auto* c = side_->disk.chunk(number);
+    return c != nullptr ? moment_of(c->earliest_deadline_ms()) : never;
+  };
+  const auto before = earliest();
+  change();
+  const auto now = earliest();
+  if (now == before) return;
+  if (before != never) side_->due.erase({before, number});
+  if (now != never) side_->due.emplace(now, number);
+}
+
+std::optional<journal::stored_chunk> slot_store::take_from_disk(std::uint64_t number) {
+  std::optional<journal::stored_chunk> taken;
+  change_on_disk(number, [&] { taken = side_->disk.take_chunk(number); });
+  return taken;
+}
+
+void slot_store::put_on_disk(sequence number, const journal::stored_entry& entry) {
+  change_on_disk(slot_chunk::number_of(number), [&] { side_->disk.put(number, entry); });
 }
 
 void slot_store::encode_new(journal::record_writer& writer, std::vector<sequence>& which) const {
@@ -94,10 +119,8 @@ void slot_store::encode_anew(std::uint32_t segment, std::size_t limit,
 bool slot_store::encode_anew(sequence number, journal::place at, const message& content,
                              journal::record_writer& writer) const {
   const auto index = slot_chunk::index_of(number);
-  if (const auto* c = find(number)) {
-    if ((c->stored >> index & 1) == 0 || !c->places || !c->places->has(index) ||
-        c->places->at[index] != at)
-      return false;
+  if (const auto* c = find(number); c != nullptr && (c->stored >> index & 1) != 0) {
+    if (!c->places || !c->places->has(index) || c->places->at[index] != at) return false;
     const auto here = place_in_queue(*c, index);
     writer.add_relocate({&here, 1}, content);
     return true;
@@ -135,7 +158,7 @@ void slot_store::written(std::span<const written_record> records) {
   for (const auto& r : records) {
     const auto index = slot_chunk::index_of(r.number);
     auto* c = find(r.number);
-    if (c == nullptr) {
+    if (c == nullptr || (c->stored >> index & 1) == 0) {
       // On the disk, and written anew: the new place holds.
       if (auto entry = side_->disk.find(r.number)) {
         side_->records.drop(entry->at.segment, entry->bytes);
@@ -147,10 +170,6 @@ void slot_store::written(std::span<const written_record> records) {
       }
       continue;
     }
-    if ((c->stored >> index & 1) == 0) {
-      forget_record(r);
-      continue;
-    }
     if (c->places && c->places->has(index))
       side_->records.drop(c->places->at[index].segment, c->places->bytes[index]);
     place(*c, index, r.at, r.bytes);
@@ -158,33 +177,21 @@ void slot_store::written(std::span<const written_record> records) {
   }
 }
 
-bool slot_store::next_is_on_disk() const noexcept {
-  const auto* on_disk = first_on_disk();
-  if (on_disk == nullptr) return false;
-  if (!returned_.empty() && *returned_.begin() < on_disk->number()) return false;
-  for (auto* c = chunks_.at_or_after(head_); c != nullptr && c->number < on_disk->number();
-       c = chunks_.at_or_after(c->number + 1))
-    if (c->ready != 0) return false;
-  return true;
-}
-
 std::uint64_t slot_store::ready_ahead_of_disk(std::uint64_t most) const noexcept {
-  const auto* on_disk = first_on_disk();
-  if (on_disk == nullptr) return most;
+  if (on_disk() == 0) return most;
   std::uint64_t ready = 0;
   for (auto* c = chunks_.at_or_after(head_);
-       c != nullptr && c->number < on_disk->number() && ready < most;
+       c != nullptr && c->at(0) < first_on_disk() && ready < most;
        c = chunks_.at_or_after(c->number + 1))
-    ready += static_cast<std::uint64_t>(std::popcount(c->ready));
+    ready += static_cast<std::uint64_t>(std::popcount(ready_before_disk(*c)));
   return std::min(ready, most);
 }
 
 std::uint64_t slot_store::end_of_head(std::uint64_t messages, std::uint64_t bytes) const noexcept {
-  const auto* on_disk = first_on_disk();
   std::uint64_t end = head_;
   for (auto* c = chunks_.at_or_after(head_); c != nullptr && messages > 0 && bytes > 0;
        c = chunks_.at_or_after(c->number + 1)) {
-    if (on_disk != nullptr && on_disk->number() < c->number) break;
+    if (first_on_disk() < c->at(0)) break;
     end = c->number + 1;
     messages -= std::min<std::uint64_t>(messages, static_cast<unsigned>(std::popcount(c->ready)));
     for (auto rest = c->ready; rest != 0; rest &= rest - 1)
@@ -204,22 +211,21 @@ slot_store::eviction slot_store::evict(slot_chunk& c, std::uint64_t& freed) {
     return eviction::impossible;
   if (!c.places || (c.ready & ~c.places->written) != 0) return eviction::unwritten;
   slab_releases releases;
-  const auto deadline = c.deadlines ? c.deadlines->indexed : never;
-  for (auto rest = c.ready; rest != 0; rest &= rest - 1) {
-    const auto index = static_cast<unsigned>(std::countr_zero(rest));
-    auto& s = c.slots[index];
-    side_->disk.put(
-        c.at(index),
-        {c.places->at[index], c.places->bytes[index],
-         static_cast<std::uint32_t>(s.content.body_size()), deadline_ms_of(deadline_of(c, index)),
-         static_cast<std::uint16_t>(std::min<std::uint32_t>(s.returns, 65'535)), s.redelivered});
-    freed += s.footprint;
-    std::move(s.content).release_through(releases);
-  }
-  const auto number = c.number;
+  change_on_disk(c.number, [&] {
+    for (auto rest = c.ready; rest != 0; rest &= rest - 1) {
+      const auto index = static_cast<unsigned>(std::countr_zero(rest));
+      auto& s = c.slots[index];
+      side_->disk.put(
+          c.at(index),
+          {c.places->at[index], c.places->bytes[index],
+           static_cast<std::uint32_t>(s.content.body_size()), deadline_ms_of(deadline_of(c, index)),
+           static_cast<std::uint16_t>(std::min<std::uint32_t>(s.returns, 65'535)), s.redelivered});
+      freed += s.footprint;
+      std::move(s.content).release_through(releases);
+    }
+  });
   c.ready = 0;
   close(c);
-  if (deadline != never) due_.emplace(deadline, number);
   return eviction::done;
 }
 
@@ -230,10 +236,8 @@ void slot_store::fill(const journal::stored_chunk& chunk, unsigned index, messag
     c = chunk_pool<slot_chunk>::of_this_thread().take();
     c->number = chunk.number();
     chunks_.insert(c);
-    if (const auto earliest = moment_of(chunk.earliest_deadline_ms()); earliest != never)
-      due_.erase({earliest, c->number});
-    if (c->number < head_) returned_.insert(c->number);
   }
+  if (c->ready == 0 && c->number < head_) returned_.insert(c->number);
   const auto entry = chunk.entry(index);
   auto& s = c->slots[index];
   s.content = std::move(content);
@@ -248,10 +252,10 @@ void slot_store::fill(const journal::stored_chunk& chunk, unsigned index, messag
 }
 
 std::optional<journal::stored_entry> slot_store::drop_oldest_on_disk() noexcept {
-  const auto* oldest = first_on_disk();
-  if (oldest == nullptr) return std::nullopt;
-  const auto number = oldest->at(static_cast<unsigned>(std::countr_zero(oldest->present())));
-  const auto entry = side_->disk.erase(number);
+  if (on_disk() == 0) return std::nullopt;
+  const auto number = first_on_disk();
+  std::optional<journal::stored_entry> entry;
+  change_on_disk(slot_chunk::number_of(number), [&] { entry = side_->disk.erase(number); });
   if (entry) side_->records.gone(number, *entry);
   return entry;
 }
@@ -260,6 +264,8 @@ void slot_store::drop_disk() {
   side_->disk.for_each(
       [this](sequence number, const auto& entry) { side_->records.gone(number, entry); });
   side_->disk.clear();
+  side_->due.clear();
+  side_->overdue.clear();
 }
 
 }  // namespace baton

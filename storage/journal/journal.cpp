@@ -132,8 +132,8 @@ file_result<void> journal::commit() {
 
   const auto adds = [this](const kept_entry& one) {
     const auto& records = one.what.records;
-    return records.has(record_kind::enqueue) || records.has(record_kind::chunk) || one.repeats ||
-           is_large(one);
+    return records.empty() || records.has(record_kind::enqueue) ||
+           records.has(record_kind::chunk) || one.repeats || is_large(one);
   };
   const auto can_wait = [&](const kept_entry& one) { return adds(one) || !frees_oldest(one); };
   const auto is_more_than_drops = [&](const kept_entry& one) {

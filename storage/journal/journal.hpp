@@ -38,7 +38,8 @@ public:
   virtual void safe() noexcept = 0;
 };
 
-/// Records that go to the log one behind the other; each is there or not for itself.
+/// Records that go to the log one behind the other; each is there or not for itself. Without any,
+/// `safe` says that all that was added before is in the log, what had to be written anew too.
 ///
 /// On a full disk an entry waits if it has an enqueue, also in a tx, or a chunk, and all others get
 /// through: so what settles is better not in the same entry. Then a record may be written more than

@@ -210,6 +210,16 @@ TEST_CASE("on a full disk publishes wait, and settlements get through and make r
   CHECK(!j.it->has_pending());
 }
 
+TEST_CASE("on a full disk what waits for all before it does not get ahead of publishes") {
+  full_disk j;
+  told publish, behind;
+  j.add(j.enqueues({at(1, 1000)}), &publish);
+  j.add({}, &behind, sync_policy::never);
+  CHECK(!j.it->commit());
+  CHECK(publish.written.empty());
+  CHECK(behind.safe == 0);
+}
+
 TEST_CASE("what is settled while its enqueue waits stays settled, whatever is freed in between") {
   full_disk j;
   const auto waiting = j.next - 1;

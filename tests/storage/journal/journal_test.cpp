@@ -100,6 +100,22 @@ TEST_CASE("an entry without records is safe when all before it is") {
   CHECK(empty.safe == 1);
 }
 
+TEST_CASE("an entry without records says when all before it was written anew") {
+  journal_on_disk j;
+  told before, behind;
+  j.add(j.enqueues({at(1, 1)}), &before);
+  REQUIRE(j.it->commit());
+  j.disk.faults().fail_call(file_operation::sync, 1, EIO);
+  CHECK(!j.it->sync());
+  j.add({}, &behind, sync_policy::never);
+  j.disk.faults().fail_call(file_operation::write, 1, EIO);
+  CHECK(!j.it->commit());
+  CHECK(behind.safe == 0);
+  REQUIRE(j.it->commit());
+  CHECK(before.written.size() == 2);
+  CHECK(behind.safe == 1);
+}
+
 TEST_CASE("the parts of a tx are told one by one, and read at their places") {
   journal_on_disk j;
   record_writer w;
