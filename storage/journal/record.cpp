@@ -255,6 +255,18 @@ stored_message take_message(byte_view& messages) noexcept {
   return made;
 }
 
+result<message_front> decode_message_front(byte_view messages) {
+  reader from{messages};
+  const auto size = from.number<std::uint32_t>();
+  message_front made;
+  made.message = from.message_before_body(made.body_size);
+  made.body_at = messages.size() - from.left();
+  const auto before_body = made.body_at - sizeof size;
+  if (from.failed() || before_body > size || made.body_size != size - before_body)
+    return failure{error{"it does not fit into what it says to be its size"}};
+  return made;
+}
+
 result<chunk> decode_chunk_front(byte_view front) {
   if (front.size() < record_header_size) return failure{error{"it has no whole header"}};
   const auto h = read_header(front);

@@ -171,6 +171,9 @@ void for_each_message(const chunk& whole, Use&& use) {
   while (!left.empty()) use(take_message(left));
 }
 
+/// The front of the first message of a chunk's, `body_at` in it, of which there is nothing to know.
+result<message_front> decode_message_front(byte_view messages);
+
 /// What a chunk that begins with `front` says before its messages, of which those that are in
 /// `front` are given and not looked at.
 result<chunk> decode_chunk_front(byte_view front);

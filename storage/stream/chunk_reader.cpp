@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
+#include "storage/journal/crc32c.hpp"
 #include "storage/journal/log_writer.hpp"
 #include "storage/journal/numbers.hpp"
 #include "storage/journal/segment.hpp"
@@ -23,10 +25,107 @@ constexpr std::size_t files_kept_open = 16;
 /// A call looks at so many windows of a log for the first chunk that is wanted.
 constexpr int windows_a_call = 16;
 
-std::uint32_t size_at(byte_view front) noexcept { return load<std::uint32_t>(front.data()); }
+constexpr std::size_t check_at = 4;
+constexpr std::size_t summed_from = 8;
+/// Header, place, number of messages.
+constexpr std::size_t chunk_front_size = record_header_size + queue_place::size + 4;
 
-std::string damaged(const std::string& path, std::uint32_t from, std::uint32_t to) {
-  return path + ": bytes " + std::to_string(from) + " to " + std::to_string(to) + " are damaged";
+bool is_group(byte_view frame) noexcept {
+  return frame[8] == static_cast<std::uint8_t>(record_kind::group);
+}
+
+std::string text_of(const std::string& path, std::uint32_t offset, const std::string& why) {
+  return path + ": offset " + std::to_string(offset) + ": " + why;
+}
+
+message_parts parts_of(const stored_message& m) noexcept {
+  message_parts parts;
+  parts.exchange = m.exchange;
+  parts.routing_key = m.routing_key;
+  parts.properties = m.properties;
+  parts.persistent = m.persistent;
+  parts.priority = m.priority;
+  parts.expiration_ms = m.expiration_ms;
+  return parts;
+}
+
+/// A record that passes through a buffer, and is summed meanwhile.
+class passing_record {
+public:
+  passing_record(file& from, std::uint32_t offset, std::uint32_t size,
+                 std::span<std::uint8_t> buffer) noexcept
+      : from_{from}, at_{offset}, to_read_{size}, buffer_{buffer} {}
+
+  /// What comes next: at least so many bytes, if the record and the buffer have as many.
+  byte_view ahead(std::size_t wanted) {
+    if (filled_ - begin_ < std::min<std::uint64_t>({wanted, buffer_.size(), left()})) fill();
+    return {buffer_.data() + begin_, filled_ - begin_};
+  }
+  void pass(std::size_t size) noexcept { begin_ += size; }
+  /// What has not been passed.
+  std::uint64_t left() const noexcept { return filled_ - begin_ + to_read_; }
+  const std::optional<std::string>& error() const noexcept { return error_; }
+  /// Of what was all passed: whether its checksum is right.
+  bool is_sound(std::uint32_t seal) const noexcept { return (sum_ ^ seal) == check_; }
+
+private:
+  void fill() {
+    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              buffer_.begin() + static_cast<std::ptrdiff_t>(filled_), buffer_.begin());
+    filled_ -= std::exchange(begin_, 0);
+    const auto size = std::min<std::size_t>(buffer_.size() - filled_, to_read_);
+    const auto got = from_.read(at_, buffer_.subspan(filled_, size));
+    if (!got || *got < size) {
+      error_ = got ? from_.path() + ": the file ends too early" : got.reason().text();
+      to_read_ = 0;
+      return;
+    }
+    byte_view read = buffer_.subspan(filled_, size);
+    if (!std::exchange(begun_, true)) {
+      check_ = load<std::uint32_t>(&read[check_at]);
+      sum_ = crc32c(read.first(check_at));
+      read = read.subspan(summed_from);
+    }
+    sum_ = crc32c(read, sum_);
+    filled_ += size;
+    at_ += size;
+    to_read_ -= static_cast<std::uint32_t>(size);
+  }
+
+  file& from_;
+  std::uint64_t at_;
+  std::uint32_t to_read_;
+  std::span<std::uint8_t> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t filled_ = 0;
+  bool begun_ = false;
+  std::uint32_t check_ = 0;
+  std::uint32_t sum_ = 0;
+  std::optional<std::string> error_;
+};
+
+/// A message of which the body goes on behind what is in the buffer.
+message add_passing(passing_record& record, const message_front& front, slab_writer& slabs) {
+  // The buffer is used again before the message is made.
+  const std::string exchange{front.message.exchange};
+  const std::string key{front.message.routing_key};
+  const std::vector<std::uint8_t> properties(front.message.properties.begin(),
+                                             front.message.properties.end());
+  auto parts = parts_of(front.message);
+  parts.exchange = exchange;
+  parts.routing_key = key;
+  parts.properties = properties;
+  record.pass(front.body_at);
+  auto body = std::make_unique<large_body>(std::min(front.body_size, record.left()));
+  for (auto left = front.body_size; left > 0;) {
+    auto piece = record.ahead(std::min<std::uint64_t>(left, buffer_size));
+    if (piece.empty()) break;
+    piece = piece.first(std::min<std::uint64_t>(left, piece.size()));
+    body->append(piece);
+    record.pass(piece.size());
+    left -= piece.size();
+  }
+  return slabs.add(parts, std::move(body));
 }
 
 bool is_blank(byte_view header) noexcept {
@@ -135,46 +234,30 @@ bool chunk_reader::read_window(open_segment& from, const request& wanted, outcom
   const auto got = from.from->read(begin, {buffer_.get(), size});
   if (!got) {
     made.damage.push_back(got.reason().text());
-    made.stopped.offset += static_cast<std::uint32_t>(size);
-    return made.stopped.offset >= end || pass_damage(from, wanted, made);
+    return pass_damage(from, wanted, made);
   }
   const byte_view bytes{buffer_.get(), *got};
-  for (;;) {
+  while (made.stopped.offset < end) {
     const auto at = made.stopped.offset;
-    if (at >= end) return true;
     const auto left = bytes.subspan(std::min<std::size_t>(at - begin, bytes.size()));
     if (const auto frame = read_frame(left, from.seal)) {
-      if (!take(*frame, wanted, made)) return false;
-      made.stopped.offset = static_cast<std::uint32_t>(
-          std::min<std::uint64_t>(std::uint64_t{at} + padded(frame->size()), end));
+      if (!take(from, *frame, wanted, made)) return false;
+      pass(size_of_part(*frame), wanted, made);
       continue;
     }
-    // It may go on behind what was read.
-    const bool is_cut = *got == size && size < end - begin &&
-                        (left.size() < record_header_size ||
-                         (size_at(left) > left.size() && size_at(left) <= end - at));
-    if (is_cut && at != begin) return true;
-    if (is_cut) return read_large(from, wanted, size_at(left), made);
-    return pass_damage(from, wanted, made);
+    const bool is_cut = *got == size && at + left.size() < end;  // by the end of the window
+    if (is_cut && at != begin && left.size() < record_header_size) return true;
+    if (!is_cut || !looks_like_record(left, end - at) || size_of_part(left) <= left.size())
+      return pass_damage(from, wanted, made);
+    return at != begin || read_larger(from, wanted, size_of_part(left), made);
   }
+  return true;
 }
 
-/// Reads a record that is larger than a window.
-bool chunk_reader::read_large(open_segment& from, const request& wanted, std::uint32_t size,
-                              outcome& made) {
-  const auto begin = made.stopped.offset;
-  const auto file_end = from.from->size();
-  if (!file_end || size > *file_end - std::min<std::uint64_t>(*file_end, begin))
-    return pass_damage(from, wanted, made);
-  std::vector<std::uint8_t> bytes(size);
-  const auto got = from.from->read(begin, bytes);
-  if (!got) return pass_damage(from, wanted, made);
-  const auto frame = read_frame({bytes.data(), *got}, from.seal);
-  if (!frame) return pass_damage(from, wanted, made);
-  if (!take(*frame, wanted, made)) return false;
+/// Goes on behind a record.
+void chunk_reader::pass(std::uint32_t size, const request& wanted, outcome& made) {
   made.stopped.offset = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(begin + padded(frame->size()), wanted.where.end));
-  return true;
+      std::min<std::uint64_t>(made.stopped.offset + padded(size), wanted.where.end));
 }
 
 /// Goes on with the next record that is whole.
@@ -189,49 +272,129 @@ bool chunk_reader::pass_damage(open_segment& from, const request& wanted, outcom
     close(from.queue, from.number + 1);
     return false;
   }
-  if (scan.error()) made.damage.push_back(scan.error()->text());
   made.stopped.offset = goes_on ? scan.offset() : wanted.where.end;
-  made.damage.push_back(damaged(from.from->path(), begin, made.stopped.offset));
+  if (scan.error()) {  // there may be more behind what the disk does not give
+    made.damage.push_back(scan.error()->text());
+    made.stopped.offset = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(scan.offset() + buffer_size, wanted.where.end));
+  }
+  made.damage.push_back(from.from->path() + ": bytes " + std::to_string(begin) + " to " +
+                        std::to_string(made.stopped.offset) + " are damaged");
   return true;
 }
 
+// -- chunks
+
+chunk_reader::verdict chunk_reader::judge(const chunk& front, const request& wanted,
+                                          const outcome& made) {
+  if (front.first >= wanted.before) return verdict::not_yet;
+  const bool is_passed = front.first + front.count <= made.offset;
+  return is_passed || front.time_ms < wanted.since_ms ? verdict::passed_over : verdict::wanted;
+}
+
 /// Makes a chunk's messages, if they are wanted. False: it is not committed yet.
-bool chunk_reader::take(byte_view frame, const request& wanted, outcome& made) {
-  if (frame[8] == static_cast<std::uint8_t>(record_kind::group)) return true;
+bool chunk_reader::take(const open_segment& from, byte_view frame, const request& wanted,
+                        outcome& made) {
+  if (is_group(frame)) return true;
   const auto fail = [&](const std::string& why) {
-    made.damage.push_back(stream_folder(streams_, wanted.queue) + "/" +
-                          segment_name(made.stopped.segment) + ": offset " +
-                          std::to_string(made.stopped.offset) + ": " + why);
+    made.damage.push_back(text_of(from.from->path(), made.stopped.offset, why));
     return true;
   };
   const auto front = decode_chunk_front(frame);
   if (!front) return fail(front.reason().text);
-  if (front->queue != wanted.queue) return fail("it is of queue " + std::to_string(front->queue));
-  if (front->first >= wanted.before) return false;
-  const auto end = front->first + front->count;
-  const bool is_wanted = end > made.offset && front->time_ms >= wanted.since_ms;
-  made.offset = std::max(made.offset, end);
-  if (!is_wanted) return true;
+  if (front->queue != wanted.queue) return fail("it is of another queue");
+  const auto what = judge(*front, wanted, made);
+  if (what == verdict::not_yet) return false;
   const auto inside = decode(frame);
   if (!inside) return fail(inside.reason().text);
-  const auto& whole = std::get<chunk>(*inside);
-  read_chunk one;
-  one.first = whole.first;
-  one.time_ms = whole.time_ms;
-  one.at = made.stopped;
-  one.messages.reserve(whole.count);
+  made.offset = std::max(made.offset, front->first + front->count);
+  if (what == verdict::passed_over) return true;
+  read_chunk one{front->first, front->time_ms, {}, made.stopped};
+  one.messages.reserve(front->count);
   slabs_.expect(frame.size());
-  for_each_message(whole, [&](const stored_message& m) {
-    message_parts parts;
-    parts.exchange = m.exchange;
-    parts.routing_key = m.routing_key;
-    parts.properties = m.properties;
-    parts.persistent = m.persistent;
-    parts.priority = m.priority;
-    parts.expiration_ms = m.expiration_ms;
-    one.messages.push_back(slabs_.add(parts, m.body));
+  for_each_message(std::get<chunk>(*inside), [&](const stored_message& m) {
+    one.messages.push_back(slabs_.add(parts_of(m), m.body));
   });
   made.chunks.push_back(std::move(one));
+  return true;
+}
+
+/// Reads a record that is larger than a window, which it comes first in.
+bool chunk_reader::read_larger(open_segment& from, const request& wanted, std::uint32_t size,
+                               outcome& made) {
+  if (size > buffer_size) return read_passing(from, wanted, size, made);
+  const auto got = from.from->read(made.stopped.offset, {buffer_.get(), size});
+  if (!got) made.damage.push_back(got.reason().text());
+  const auto frame = read_frame({buffer_.get(), got ? *got : 0}, from.seal);
+  if (!frame) return pass_damage(from, wanted, made);
+  if (!take(from, *frame, wanted, made)) return false;
+  pass(size, wanted, made);
+  return true;
+}
+
+/// The same of one that is larger than the buffer, which it passes through.
+bool chunk_reader::read_passing(open_segment& from, const request& wanted, std::uint32_t size,
+                                outcome& made) {
+  passing_record record{*from.from, made.stopped.offset, size, {buffer_.get(), buffer_size}};
+  read_chunk one;
+  one.at = made.stopped;
+  auto what = verdict::passed_over;
+  std::uint64_t end = 0;
+  std::string why;  // nothing is wrong, but maybe the checksum
+  if (const auto front = decode_chunk_front(record.ahead(buffer_size)); !front) {
+    why = front.reason().text;
+  } else if (front->queue != wanted.queue) {
+    why = "it is of another queue";
+  } else {
+    what = judge(*front, wanted, made);
+    if (what == verdict::not_yet) return false;
+    one.first = front->first;
+    one.time_ms = front->time_ms;
+    end = front->first + front->count;
+    const auto count = front->count;
+    record.pass(chunk_front_size);
+    for (auto n = count; what == verdict::wanted && why.empty() && n > 0; --n) {
+      auto view = record.ahead(sizeof(std::uint32_t));
+      if (view.size() < sizeof(std::uint32_t)) break;
+      view = record.ahead(sizeof(std::uint32_t) + size_of_part(view));
+      const auto m = decode_message_front(view);
+      const bool is_there = m && m->body_size <= view.size() - m->body_at;
+      // Properties that are about as large as the buffer.
+      if (!is_there && view.size() == buffer_size && (!m || m->body_size <= small_body_limit))
+        return read_whole(from, wanted, size, made);
+      if (!m) {
+        why = m.reason().text;
+      } else if (is_there) {
+        one.messages.push_back(
+            slabs_.add(parts_of(m->message), view.subspan(m->body_at, m->body_size)));
+        record.pass(m->body_at + m->body_size);
+      } else {
+        one.messages.push_back(add_passing(record, *m, slabs_));
+      }
+    }
+    if (what == verdict::wanted && why.empty() &&
+        (one.messages.size() != count || record.left() > 0))
+      why = "its messages do not fit into it";
+  }
+  while (record.left() > 0 && !record.error()) record.pass(record.ahead(buffer_size).size());
+  if (record.error()) made.damage.push_back(*record.error());
+  if (record.error() || !record.is_sound(from.seal)) return pass_damage(from, wanted, made);
+  if (!why.empty()) made.damage.push_back(text_of(from.from->path(), made.stopped.offset, why));
+  if (why.empty()) made.offset = std::max(made.offset, end);
+  if (why.empty() && what == verdict::wanted) made.chunks.push_back(std::move(one));
+  pass(size, wanted, made);
+  return true;
+}
+
+bool chunk_reader::read_whole(open_segment& from, const request& wanted, std::uint32_t size,
+                              outcome& made) {
+  std::vector<std::uint8_t> bytes(size);
+  const auto got = from.from->read(made.stopped.offset, bytes);
+  if (!got) made.damage.push_back(got.reason().text());
+  const auto frame = read_frame({bytes.data(), got ? *got : 0}, from.seal);
+  if (!frame) return pass_damage(from, wanted, made);
+  if (!take(from, *frame, wanted, made)) return false;
+  pass(size, wanted, made);
   return true;
 }
 

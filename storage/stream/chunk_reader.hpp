@@ -72,12 +72,20 @@ private:
     std::unique_ptr<file> from;
   };
 
+  enum class verdict : std::uint8_t { wanted, passed_over, not_yet };
+
   open_segment* open(const request& wanted, outcome& made);
-  bool read_window(open_segment& from, const request& wanted, outcome& made);
-  bool read_large(open_segment& from, const request& wanted, std::uint32_t size, outcome& made);
-  bool pass_damage(open_segment& from, const request& wanted, outcome& made);
-  bool take(byte_view frame, const request& wanted, outcome& made);
   bool is_still(open_segment& from);
+
+  bool read_window(open_segment& from, const request& wanted, outcome& made);
+  bool read_larger(open_segment& from, const request& wanted, std::uint32_t size, outcome& made);
+  bool read_passing(open_segment& from, const request& wanted, std::uint32_t size, outcome& made);
+  bool read_whole(open_segment& from, const request& wanted, std::uint32_t size, outcome& made);
+  bool pass_damage(open_segment& from, const request& wanted, outcome& made);
+
+  static verdict judge(const journal::chunk& front, const request& wanted, const outcome& made);
+  bool take(const open_segment& from, byte_view frame, const request& wanted, outcome& made);
+  static void pass(std::uint32_t size, const request& wanted, outcome& made);
 
   file_system& files_;
   const std::string streams_;

@@ -100,7 +100,7 @@ std::uint64_t segment_table::behind(const segment& one) const noexcept {
 std::optional<stretch> segment_table::find(std::uint64_t offset, journal::place stopped) const {
   if (offset >= next_ || segments_.empty()) return std::nullopt;
   auto after = std::upper_bound(segments_.begin(), segments_.end(), offset,
-                                 [](std::uint64_t o, const segment& s) { return o < s.first; });
+                                [](std::uint64_t o, const segment& s) { return o < s.first; });
   const auto& in = after == segments_.begin() ? *after : *std::prev(after);
   auto from = in.begin;
   const auto mark = std::upper_bound(in.marks.begin(), in.marks.end(), offset,
