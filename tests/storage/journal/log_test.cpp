@@ -268,6 +268,17 @@ TEST_CASE("a log knows whether it was closed in order") {
   CHECK(!disk.recover().state.closed);
 }
 
+TEST_CASE("a log whose last segment is full knows that it was closed in order") {
+  log_folder disk;
+  auto log = disk.open();
+  // Until there is no room for another group.
+  while (disk.write(log, 1).back().offset + 2 * (record_header_size + 24) <= small_segment) {
+  }
+  CHECK(!disk.recover().state.closed);
+  CHECK(log.close());
+  CHECK(disk.recover().state.closed);
+}
+
 TEST_CASE("damage is noticed where a log went on after it was closed in order") {
   log_folder disk;
   {
