@@ -121,6 +121,7 @@ void queue_actor::handle(dispatch_now&) {
 
 void queue_actor::dispatch() {
   undispatched_ = 0;
+  answer_fetches();
   core_.dispatch(now(), [this](lease_batch&& leases) {
     home().count_routed(leases.size());
     if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
@@ -186,6 +187,10 @@ void queue_actor::handle(unsubscribe& request) {
 void queue_actor::handle(abandon& request) {
   core_.remove(request.consumer, now());
   core_.release_all(request.consumer, now());
+  // What waits for the disk must not be leased to somebody who has gone.
+  if (journal_)
+    std::erase_if(journal_->fetches,
+                  [&](const fetch& one) { return one.holder == request.consumer; });
   forget_subscription(request.consumer);
   if (core_.deletable())
     end({entry_.vhost, entry_.id, 0, {}, {}});

@@ -88,6 +88,7 @@ private:
   void read(std::vector<queue_core::wanted_message> wanted, bool to_relocate);
   void append_relocated(queue_core::relocation&& moved);
   bool answer_fetch(fetch& request);
+  void answer_fetches();
 
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});

@@ -138,9 +138,14 @@ void queue_actor::handle(messages_read& answer) {
     log::error("messages lost", std::to_string(lost) + " messages of queue '" + entry_.name +
                                     "' in vhost '" + entry_.vhost_name +
                                     "' cannot be read from the journal");
+  dispatch();
+}
+
+/// Whatever has become of what they waited for: it was read, or has gone without that.
+void queue_actor::answer_fetches() {
+  if (!journal_) return;
   while (!journal_->fetches.empty() && answer_fetch(journal_->fetches.front()))
     journal_->fetches.pop_front();
-  dispatch();
 }
 
 }  // namespace baton
