@@ -378,6 +378,9 @@ struct close_journal {
   std::shared_ptr<const void> done;
 };
 
+/// Publishers wait for memory: what is only kept until it is synced is to be let go of.
+struct free_memory {};
+
 struct ask_journal_report {
   promise<journal_report> reply;
 };

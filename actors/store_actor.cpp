@@ -96,6 +96,10 @@ void store_actor::failed(const char* doing, const io_error& why) {
   retry_timer_.arm(retry_interval);
 }
 
+void store_actor::handle(free_memory&) {
+  if (log_->figures().unsynced_bytes > 0) sync();
+}
+
 void store_actor::handle(close_journal&) {
   if (auto closed = log_->close(); !closed)
     log::error("journal", "cannot close the journal: " + closed.reason().text());

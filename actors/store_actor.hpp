@@ -23,6 +23,7 @@ public:
   void handle(append& request);
   void handle(commit_now&);
   void handle(drop_references& notice);
+  void handle(free_memory&);
   void handle(close_journal&);
   void handle(ask_journal_report& request);
 
