@@ -9,7 +9,7 @@ namespace baton::simulation {
 namespace {
 
 constexpr std::size_t most_channels = 3;
-constexpr std::uint32_t most_connections = 4;  // one after the other
+constexpr std::uint32_t most_connections = 4;  // one after the other, in a life of the node
 
 }  // namespace
 
@@ -21,7 +21,7 @@ client::~client() = default;
 // ---- the socket
 
 void client::connect() {
-  auto opened = where_.sockets.connect({"127.0.0.1", 5672});
+  auto opened = where_.sockets->connect({"127.0.0.1", 5672});
   if (!opened) return broken("cannot connect: " + opened.reason().text);
   ++connections_;
   note("connects");
@@ -45,8 +45,9 @@ void client::on_readable() {
   const auto read = stream_->read(scratch);
   if (read.status == io_status::would_block) return;
   if (read.status != io_status::ok) {
-    broken(read.status == io_status::closed ? "the node has closed the socket"
-                                            : "the node has reset the socket");
+    if (!where_.node_stops)
+      broken(read.status == io_status::closed ? "the node has closed the socket"
+                                              : "the node has reset the socket");
     stream_.reset();
     return;
   }
@@ -68,7 +69,7 @@ void client::flush() {
   const byte_view all = out_.view();
   const auto written = stream_->write({&all, 1});
   if (written.status == io_status::failed) {
-    broken("cannot write: " + stream_->failure());
+    if (!where_.node_stops) broken("cannot write: " + stream_->failure());
     stream_.reset();
     return;
   }
@@ -83,7 +84,7 @@ void client::flush() {
 
 void client::act() {
   if (is_gone()) {
-    if (connections_ < most_connections && !settling_) connect();
+    if (connections_ - connections_before_ < most_connections && !settling_) connect();
     return;
   }
   if (machine_ == nullptr || !machine_->is_open()) return;
@@ -194,17 +195,38 @@ void client::break_connection() {
     if (!may_lose(*c)) return;
   const bool reset = dice_.once_in(2);
   note(reset ? "resets its socket" : "closes its socket without a word");
-  for (auto& c : channels_) {
-    lose(*c);
-    withdraw(*c);
-    give_up_deliveries(*c);
-    doubt(*c);
-  }
+  for (auto& c : channels_) give_up(*c);
   channels_.clear();
   if (reset) stream_->abort();
   stream_.reset();
   machine_.reset();
   out_.clear();
+}
+
+void client::lose_node() {
+  if (!channels_.empty()) note("has lost its node");
+  for (auto& c : channels_) give_up(*c);
+  channels_.clear();
+  stream_.reset();
+  machine_.reset();
+  out_.clear();
+  connections_before_ = connections_;
+}
+
+void client::tell_what_was_read() {
+  // What is held back, or waits for an answer, may wait in the node as well.
+  if (is_gone() || machine_ == nullptr || !machine_->is_open() || paused_ || blocked_ ||
+      !out_.empty())
+    return;
+  for (auto& c : channels_) {
+    if (!c->open || !c->asked.empty()) continue;
+    for (auto id : c->published)
+      if (std::find(c->in_transaction.begin(), c->in_transaction.end(), id) ==
+          c->in_transaction.end())
+        model_.take(id);
+    for (const auto& s : c->settled) model_.note_read(s.message, s.queue, c->id);
+    c->settled.clear();
+  }
 }
 
 // ---- the end
@@ -218,7 +240,7 @@ void client::settle_down() {
     // Nothing breaks from now on, unless something that is asked for meets a deleted queue.
     if (std::none_of(c->asked.begin(), c->asked.end(),
                      [](const auto& one) { return needs_queue(one.what); }))
-      for (auto id : c->published) model_.make_certain(id);
+      for (auto id : c->published) model_.take(id);
     if (c->open) accept_all(*c);
   }
   flush();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/settings.hpp"
 #include "config/simulation_random.hpp"
 #include "tests/simulation/model.hpp"
 #include "transport/amqp091/client_connection.hpp"
@@ -18,7 +19,7 @@ namespace baton::simulation {
 /// What the clients of one run share.
 struct surroundings {
   simulation_random& dice;
-  reactor& sockets;
+  reactor* sockets;  // of the node's present life
   model& queues;
   /// Clients may end in ways that lose what was delivered without acknowledgements.
   bool may_lose = false;
@@ -28,8 +29,10 @@ struct surroundings {
   bool may_bind_exchanges = false;
   /// What queues are declared with.
   struct queue_rules {
+    bool durable = true;
     std::uint32_t max_length = 0;  // 0: none
     bool refuses = false;          // what is too much, instead of dropping the oldest
+    sync_policy sync = sync_policy::always;
 
     field_table arguments() const;
   };
@@ -38,6 +41,8 @@ struct surroundings {
   std::uint32_t largest_body = 6'000;
   std::uint32_t next_name = 0;
   std::uint64_t times_blocked = 0;
+  /// The node has been told to stop: it closes connections.
+  bool node_stops = false;
 
   /// An invariant does not hold.
   std::function<void(std::string)> broken;
@@ -61,6 +66,10 @@ public:
   void act();
   /// From now on: reads, settles all that it has and gets, ends its transactions; begins nothing.
   void settle_down();
+  /// The node is gone, and with it whatever was under way.
+  void lose_node();
+  /// While nothing is under way in the node: tells the model what it must have read.
+  void tell_what_was_read();
   /// A client without whims: declares and consumes from every queue, and accepts at once.
   void drain_all();
   /// connection.close.
@@ -106,6 +115,7 @@ private:
     std::uint32_t held = 0;
     /// The youngest first delivery of each publisher.
     std::vector<std::pair<model::channel_id, model::message_id>> last;
+    std::uint32_t last_life = 0;  // the node's, in which the youngest of all was published
   };
   /// What is asked on an AMQP channel is answered there, in the same order.
   enum class request : std::uint8_t {
@@ -242,12 +252,13 @@ private:
   void withdraw(channel& c);
   void give_up_deliveries(channel& c, model::when then = model::when::now);
   void doubt(channel& c);
+  void give_up(channel& c);
   void prove(channel& c);
   std::optional<model::message_id> read_body(const amqp091::message_view& content);
   void take(channel& c, consumer& by, std::uint64_t tag, bool redelivered, bool no_ack,
             const amqp091::message_view& content);
   void check_names(model::message_id id, const amqp091::message_view& content);
-  void check_order(consumer& by, model::message_id id);
+  void check_order(consumer& by, model::message_id id, bool redelivered);
   void check_windows(const channel& c, const consumer& by);
   static std::uint32_t widest_window(const channel& c);
   void settle(channel& c, const held_copy& copy, bool requeue);
@@ -266,6 +277,7 @@ private:
   amqp091::output_buffer out_;
   std::vector<std::unique_ptr<channel>> channels_;
   std::uint32_t connections_ = 0;
+  std::uint32_t connections_before_ = 0;  // until this life of the node
   bool paused_ = false;
   bool blocked_ = false;
   bool has_published_ = false;  // on this connection

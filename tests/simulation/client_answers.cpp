@@ -21,6 +21,13 @@ void client::opened() {
 }
 
 void client::closed(std::uint16_t code, std::string_view text) {
+  if (where_.node_stops) {
+    note("connection closed: ", code);
+    for (auto& c : channels_) give_up(*c);
+    channels_.clear();
+    closing_ = blocked_ = false;
+    return;
+  }
   if (code != 200 || !closing_)
     broken("its connection was closed: " + std::to_string(code) + " " + std::string{text});
   note("connection closed");
@@ -101,7 +108,7 @@ void client::got(std::uint16_t number, std::uint64_t tag, bool redelivered, std:
   if (!asked) return;
   auto& c = find(number);
   // Order holds for each queue that is fetched from.
-  if (c.fetched.queue != asked->queue) c.fetched.last.clear();
+  if (c.fetched.queue != asked->queue) c.fetched = {};
   c.fetched.queue = asked->queue;
   c.fetched.since = asked->since;
   take(c, c.fetched, tag, redelivered, asked->no_ack, content);

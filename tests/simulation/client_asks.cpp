@@ -45,7 +45,13 @@ void client::publish(channel& c) {
     std::uint32_t size = 8 + static_cast<std::uint32_t>(dice_.below(100));
     if (dice_.once_in(12)) size = 8 + static_cast<std::uint32_t>(dice_.below(where_.largest_body));
     const bool mandatory = dice_.once_in(3);
-    const auto id = model_.publish(c.id, to, size, mandatory, by_own ? c.exchange : 0);
+    const bool is_persistent = dice_.once_in(2);
+    const auto id = model_.publish({.publisher = c.id,
+                                    .size = size,
+                                    .to = to,
+                                    .mandatory = mandatory,
+                                    .persistent = is_persistent,
+                                    .exchange = by_own ? c.exchange : 0});
     std::vector<std::uint8_t> body(size);
     amqp091::store(body.data(), id);
     for (std::size_t i = 8; i < size; ++i) body[i] = filler(id, i);
@@ -53,9 +59,9 @@ void client::publish(channel& c) {
     constexpr std::array<std::uint8_t, 3> persistent{0x10, 0, 2};
     const auto key = to_all ? std::string{fanout_key} : queue_name(to);
     note("channel ", c.number, " publishes message ", id, " to '", exchange, "' with key ", key,
-         ", ", size, " bytes", mandatory ? ", mandatory" : "");
+         ", ", size, " bytes", is_persistent ? ", persistent" : "", mandatory ? ", mandatory" : "");
     machine_->publish(c.number, {.exchange = exchange, .routing_key = key, .mandatory = mandatory},
-                      dice_.once_in(2) ? byte_view{no_properties} : byte_view{persistent}, body);
+                      is_persistent ? byte_view{persistent} : byte_view{no_properties}, body);
     has_published_ = true;
     c.published.push_back(id);
     c.confirmed.push_back(false);
@@ -207,8 +213,9 @@ void client::change(channel& c, model::change what, std::size_t queue) {
       amqp091::output_buffer arguments;
       amqp091::encode_table(arguments, where_.rules[queue].arguments());
       const auto entries = arguments.view().subspan(sizeof(std::uint32_t));
-      return machine_->send(
-          c.number, methods::queue_declare{.queue = name, .durable = true, .arguments = {entries}});
+      return machine_->send(c.number, methods::queue_declare{.queue = name,
+                                                             .durable = where_.rules[queue].durable,
+                                                             .arguments = {entries}});
     }
     case model::change::bind:
       begin(request::bind, "binds");

@@ -53,8 +53,9 @@ bool client::may_fail(const channel& c) const {
 }
 
 bool client::may_have_failed(model::channel_id which) const {
-  return std::any_of(channels_.begin(), channels_.end(),
-                     [&](const auto& c) { return (which == 0 || c->id == which) && may_fail(*c); });
+  return std::any_of(channels_.begin(), channels_.end(), [&](const auto& c) {
+    return (which == 0 || c->id == which) && (where_.node_stops || may_fail(*c));
+  });
 }
 
 /// Whether the books can tell what follows if this channel ends now.
@@ -101,12 +102,23 @@ void client::doubt(channel& c) {
   for (const auto& s : c.settled) model_.doubt_settlement(s.message, s.queue, c.id);
 }
 
+/// The channel is gone without a word, and with it whatever was under way.
+void client::give_up(channel& c) {
+  lose(c);
+  withdraw(c);
+  give_up_deliveries(c);
+  doubt(c);
+  for (const auto& one : c.asked)
+    if (one.change) model_.give_up(*one.change);
+}
+
 /// The node has read everything that this channel has sent.
 void client::prove(channel& c) {
   if (model_.must_have_failed(c.id))
     broken("channel " + std::to_string(c.number) + " has lost what it held to others");
+  for (const auto& s : c.settled) model_.note_read(s.message, s.queue, c.id);
   c.settled.clear();
-  for (auto id : c.published) model_.make_certain(id);
+  for (auto id : c.published) model_.take(id);
 }
 
 void client::channel_closed(std::uint16_t number, std::uint16_t code, std::string_view text) {
@@ -177,7 +189,7 @@ void client::take(channel& c, consumer& by, std::uint64_t tag, bool redelivered,
        by.name == 0 ? "get" : tag_of(by.name), ", tag ", tag, redelivered ? ", redelivered" : "");
   if (tag != ++c.last_tag)
     broken("delivery tag " + std::to_string(tag) + " instead of " + std::to_string(c.last_tag));
-  if (!redelivered) check_order(by, *id);
+  check_order(by, *id, redelivered);
   const auto how = no_ack                           ? model::delivery::no_ack
                    : waits_for(c, request::recover) ? model::delivery::overtaken
                                                     : model::delivery::held;
@@ -199,7 +211,12 @@ void client::check_names(model::message_id id, const amqp091::message_view& cont
     broken("message " + std::to_string(id) + " came with the wrong names");
 }
 
-void client::check_order(consumer& by, model::message_id id) {
+void client::check_order(consumer& by, model::message_id id, bool redelivered) {
+  if (redelivered && !model_.is_untouched(id, by.queue)) return;
+  const auto life = model_[id].life;
+  if (by.last_life > life)
+    broken("message " + std::to_string(id) + " came after others that are younger than its node");
+  by.last_life = life;
   const auto from = model_[id].publisher;
   auto known = std::find_if(by.last.begin(), by.last.end(),
                             [&](const auto& one) { return one.first == from; });

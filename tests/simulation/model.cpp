@@ -1,5 +1,6 @@
 #include "tests/simulation/model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace baton::simulation {
@@ -12,13 +13,21 @@ std::string name_of(model::message_id id, std::size_t queue) {
   return name_of(id) + " of queue q" + std::to_string(queue);
 }
 
+/// Never to be seen again, whatever becomes of the node.
+template <class Copy>
+void finish(Copy& c) {
+  c.now = model::copy_state::done;
+  c.ended = model::depth::safe;
+  c.unread = false;
+}
+
 }  // namespace
 
 // ---- messages
 
-model::message_id model::publish(channel_id publisher, std::size_t to, std::uint32_t size,
-                                 bool mandatory, std::uint32_t exchange) {
-  const auto& m = messages_.emplace_back(message{publisher, size, to, mandatory, exchange});
+model::message_id model::publish(message made) {
+  made.life = life_;
+  const auto& m = messages_.emplace_back(made);
   for (std::size_t q = 0; q < queues(); ++q) copies_.push_back({routed(m, q)});
   return messages_.size() - 1;
 }
@@ -32,8 +41,8 @@ model::copy_state model::routed(const message& m, std::size_t queue) const {
   if (m.to != to_all && m.to != queue) return copy_state::none;
   switch (way_to(m, queue).now()) {
     case presence::state::there:
-      return queues_[queue].open_purges > 0 || queues_[queue].limited ? copy_state::unknown
-                                                                      : copy_state::ready;
+      return queues_[queue].open_purges > 0 || queues_[queue].kind.limited ? copy_state::unknown
+                                                                           : copy_state::ready;
     case presence::state::absent:
       return copy_state::none;
     case presence::state::doubtful:
@@ -44,8 +53,11 @@ model::copy_state model::routed(const message& m, std::size_t queue) const {
 
 void model::confirm(message_id id) {
   auto& m = messages_[id];
-  make_certain(id);
+  take(id);
   m.where = message::place::arrived;
+  for (std::size_t q = 0; q < queues(); ++q)
+    if (auto& c = at(id, q); is_stored(m, q))
+      c.stored = std::max(c.stored, queues_[q].kind.syncs ? depth::safe : depth::written);
   if (!m.mandatory || m.returned) return;
   for (std::size_t q = 0; q < queues(); ++q)
     if (at(id, q).now != copy_state::none) return;
@@ -54,14 +66,14 @@ void model::confirm(message_id id) {
 
 void model::refuse(message_id id) {
   auto& m = messages_[id];
-  make_certain(id);
+  take(id);
   m.where = message::place::arrived;
   bool may_be = false;
   for (std::size_t q = 0; q < queues(); ++q) {
     auto& c = at(id, q);
-    if (!queues_[q].refuses || c.now == copy_state::none) continue;
+    if (!queues_[q].kind.refuses || c.now == copy_state::none) continue;
     if (c.seen) broken_(name_of(id, q) + " was refused, though it was delivered");
-    c.now = copy_state::done;
+    finish(c);
     may_be = true;
   }
   if (!may_be) broken_(name_of(id) + " was refused, though no queue of it may do so");
@@ -76,12 +88,12 @@ void model::give_return(message_id id) {
     if (c.now == copy_state::none) continue;
     if (c.now != copy_state::unknown || c.seen)
       broken_(name_of(id, q) + " was returned, though the queue was there");
-    c.now = copy_state::done;
+    finish(c);
   }
 }
 
 void model::doubt_publish(message_id id) {
-  if (messages_[id].certain) return;
+  if (messages_[id].taken) return;
   for (std::size_t q = 0; q < queues(); ++q)
     if (at(id, q).now == copy_state::ready && !at(id, q).seen) at(id, q).now = copy_state::unknown;
 }
@@ -91,12 +103,20 @@ void model::withdraw(message_id id) {
   for (std::size_t q = 0; q < queues(); ++q) {
     auto& c = at(id, q);
     if (c.seen) broken_(name_of(id, q) + " was delivered before its transaction ended");
-    if (c.now != copy_state::none) c.now = copy_state::done;
+    if (c.now != copy_state::none) finish(c);
   }
 }
 
 void model::settle(message_id id, std::size_t queue, channel_id by) {
-  if (auto& c = at(id, queue); c.by == by) c.now = copy_state::done;
+  auto& c = at(id, queue);
+  if (c.by != by) return;
+  c.now = copy_state::done;
+  c.ended = depth::nowhere;
+  c.unread = true;
+}
+
+void model::note_read(message_id id, std::size_t queue, channel_id by) {
+  if (auto& c = at(id, queue); c.by == by && c.now == copy_state::done) c.unread = false;
 }
 
 void model::give_back(message_id id, std::size_t queue, moment since, channel_id by, when then) {
@@ -104,8 +124,8 @@ void model::give_back(message_id id, std::size_t queue, moment since, channel_id
   if (c.by != by) return;
   const auto& q = queues_[queue];
   const bool purged = then == when::now ? q.open_purges > 0 : since.purge != q.purges + 1;
-  c.now = is_sure_since(queue, since) && !purged && !q.limited ? copy_state::ready
-                                                               : copy_state::unknown;
+  c.now = is_sure_since(queue, since) && !purged && !q.kind.limited ? copy_state::ready
+                                                                    : copy_state::unknown;
 }
 
 void model::doubt_settlement(message_id id, std::size_t queue, channel_id by) {
@@ -116,6 +136,9 @@ bool model::deliver(message_id id, std::size_t queue, bool redelivered, delivery
                     channel_id to) {
   auto& c = at(id, queue);
   const bool seen = std::exchange(c.seen, true);
+  c.seen_in = life_;
+  // What comes back after a restart was on the disk, and is.
+  if (messages_[id].life < life_) c.stored = depth::safe;
   const bool is_taken = c.now == copy_state::held || c.now == copy_state::done;
   const char* wrong = nullptr;
   if (c.now == copy_state::none) {
@@ -146,10 +169,14 @@ bool model::deliver(message_id id, std::size_t queue, bool redelivered, delivery
   }
   if (wrong == nullptr && seen && !redelivered)
     wrong = " was delivered again without redelivered=1";
+  if (wrong == nullptr && !redelivered && c.mark == redelivery::certain)
+    wrong = " came without redelivered=1 though its node had not been stopped in order";
   if (wrong == nullptr && !seen && redelivered && !queues_[queue].redelivers &&
-      !may_have_failed_(0))
+      c.mark == redelivery::by_history && !may_have_failed_(0))
     wrong = " came with redelivered=1 though nobody can have had it before";
   c.now = how == delivery::no_ack ? copy_state::done : copy_state::held;
+  c.ended = depth::nowhere;
+  c.unread = false;
   c.by = how == delivery::no_ack ? 0 : to;
   if (wrong != nullptr) broken_(name_of(id, queue) + wrong);
   return how == delivery::held;
@@ -158,9 +185,9 @@ bool model::deliver(message_id id, std::size_t queue, bool redelivered, delivery
 std::size_t model::missing(const std::function<void(std::string)>& what) const {
   std::size_t found = 0;
   for (message_id id = 0; id < messages_.size(); ++id) {
-    if (!messages_[id].certain) continue;
     for (std::size_t q = 0; q < queues(); ++q) {
       const auto& c = copies_[id * queues() + q];
+      if (!must_have(messages_[id], c)) continue;
       const bool held = c.now == copy_state::held;
       if (!held && (c.now != copy_state::ready || queues_[q].loses)) continue;
       ++found;
@@ -170,12 +197,73 @@ std::size_t model::missing(const std::function<void(std::string)>& what) const {
   return found;
 }
 
-// ---- queues
+// ---- the node
 
 template <class Function>
 void model::for_each_copy(std::size_t queue, Function&& function) {
   for (message_id id = 0; id < messages_.size(); ++id) function(messages_[id], at(id, queue));
 }
+
+bool model::is_untouched(message_id id, std::size_t queue) const {
+  return messages_[id].life < life_ && copies_[id * queues() + queue].seen_in < life_ &&
+         !queues_[queue].redelivers && !may_have_failed_(0);
+}
+
+void model::come_to_rest(depth as) {
+  if (as == depth::nowhere) return;
+  for (std::size_t q = 0; q < queues(); ++q)
+    for_each_copy(q, [&](const message& m, copy& c) {
+      if (m.taken && is_stored(m, q)) c.stored = std::max(c.stored, as);
+      if (c.now == copy_state::done && !c.unread) c.ended = std::max(c.ended, as);
+    });
+}
+
+void model::restart(ending how, bool again) {
+  ++life_;
+  failed_.clear();
+  for (std::size_t q = 0; q < queues(); ++q) {
+    auto& known = queues_[q];
+    for_each_copy(q, [&](const message& m, copy& c) { outlive(m, q, c, how, again); });
+    known.redelivers = known.loses = false;
+    if (known.kind.durable) continue;
+    known.name.vanish();
+    known.binding.vanish();
+  }
+  for (auto& m : messages_)
+    if (m.where == message::place::under_way) m.where = message::place::arrived;
+}
+
+/// What is left of a copy when its node has ended and another one has recovered.
+void model::outlive(const message& m, std::size_t queue, copy& c, ending how, bool again) const {
+  if (c.now == copy_state::none) return;
+  c.by = 0;
+  if (!is_stored(m, queue)) return finish(c);
+  const auto needed = how == ending::killed ? depth::written : depth::safe;
+  const auto lasts = [&](depth known) { return how == ending::stopped || known >= needed; };
+  switch (c.now) {
+    case copy_state::ready:
+      // It may have been on its way to somebody who did not have to settle it.
+      if (!lasts(c.stored) || queues_[queue].loses) c.now = copy_state::unknown;
+      break;
+    case copy_state::done:
+      if (!lasts(c.ended)) c.now = copy_state::unknown;
+      break;
+    case copy_state::held:
+      c.now = copy_state::unknown;
+      break;
+    case copy_state::none:
+    case copy_state::unknown:
+      break;
+  }
+  if (c.now == copy_state::ready) c.stored = depth::safe;
+  if (c.now == copy_state::done) return finish(c);
+  if (how != ending::stopped)
+    c.mark = redelivery::certain;
+  else if ((again || queues_[queue].redelivers) && c.mark == redelivery::by_history)
+    c.mark = redelivery::allowed;
+}
+
+// ---- queues
 
 model::moment model::now(std::size_t queue) const noexcept {
   const auto& q = queues_[queue];

@@ -32,14 +32,32 @@ public:
     std::uint32_t size = 0;
     std::size_t to = to_all;  // a queue, or all that are bound, or nobody
     bool mandatory = false;
+    bool persistent = false;
     std::uint32_t exchange = 0;  // of its publisher's own; 0: none
+    std::uint32_t life = 0;      // of the node, when it was published
     enum class place : std::uint8_t {
       under_way,
       arrived,    // in its queues, or known to have none
       withdrawn,  // never to be in any
     } where = place::under_way;
-    bool certain = false;  // it is not lost any more, wherever it is
+    bool taken = false;  // the node has it, and does not lose it while it lives
     bool returned = false;
+  };
+  /// How well the disk has what happened to a copy, as far as anybody can tell.
+  enum class depth : std::uint8_t {
+    nowhere,
+    written,  // it survives a kill
+    safe,     // and that the power goes
+  };
+  /// How a node's life ends.
+  enum class ending : std::uint8_t { stopped, killed, powerless };
+
+  /// What a queue is declared with, and what it promises.
+  struct queue_kind {
+    bool durable = true;
+    bool limited = false;  // whether it has a copy that nobody holds is never known
+    bool refuses = false;  // what is too much, instead of dropping the oldest
+    bool syncs = true;     // before it confirms
   };
   enum class copy_state : std::uint8_t {
     none,     // not routed to this queue
@@ -73,15 +91,10 @@ public:
 
   /// `broken` is told of each invariant that does not hold; `may_have_failed` says whether the node
   /// may have closed this AMQP channel (0: any), though its client has not heard of it.
-  model(std::size_t queues, std::function<void(std::string)> broken,
+  model(const std::vector<queue_kind>& queues, std::function<void(std::string)> broken,
         std::function<bool(channel_id)> may_have_failed)
-      : queues_(queues), broken_{std::move(broken)}, may_have_failed_{std::move(may_have_failed)} {}
-
-  /// This queue has a limit, at which it drops the oldest or `refuses` the youngest: whether it has
-  /// a copy that nobody holds is never known.
-  void limit(std::size_t queue, bool refuses) {
-    queues_[queue].limited = true;
-    queues_[queue].refuses = refuses;
+      : broken_{std::move(broken)}, may_have_failed_{std::move(may_have_failed)} {
+    for (const auto& kind : queues) queues_.emplace_back().kind = kind;
   }
 
   std::size_t queues() const noexcept { return queues_.size(); }
@@ -91,11 +104,10 @@ public:
   // ---- messages
 
   /// A client publishes to one queue, or to all that are bound, or to nobody.
-  message_id publish(channel_id publisher, std::size_t to, std::uint32_t size, bool mandatory,
-                     std::uint32_t exchange);
+  message_id publish(message made);
   /// The node has it, from now on, or will have it without fail.
-  void make_certain(message_id id) { messages_[id].certain = true; }
-  /// The node says that it has taken it over.
+  void take(message_id id) { messages_[id].taken = true; }
+  /// The node says that it has taken it over, and stored it as its queues promise.
   void confirm(message_id id);
   /// The node says that a queue does not take it; others have.
   void refuse(message_id id);
@@ -117,6 +129,10 @@ public:
                  when then = when::now);
   /// That settlement may have been lost on its way.
   void doubt_settlement(message_id id, std::size_t queue, channel_id by);
+  /// The node has read that settlement.
+  void note_read(message_id id, std::size_t queue, channel_id by);
+  /// A copy that was in its queue when this life began, and that nobody can have had since.
+  bool is_untouched(message_id id, std::size_t queue) const;
   /// The node has given what this channel holds to others: it must have closed it.
   bool must_have_failed(channel_id channel) const { return failed_.contains(channel); }
 
@@ -124,6 +140,14 @@ public:
   void may_redeliver(std::size_t queue) { queues_[queue].redelivers = true; }
   /// The same, of one that had not: gone for good.
   void may_lose(std::size_t queue) { queues_[queue].loses = true; }
+
+  // ---- the node
+
+  /// Nothing is under way in the node, and its disk has all that the node knows `as` well as this.
+  void come_to_rest(depth as);
+  /// The node is gone, and another one is there with what its disk has. Clients have given up what
+  /// they had asked for. `again`: its recovery did not come to its end at once.
+  void restart(ending how, bool again);
 
   /// Copies that the node must have and that nobody has settled; `what` is told of each.
   std::size_t missing(const std::function<void(std::string)>& what = {}) const;
@@ -144,9 +168,15 @@ public:
   }
 
 private:
+  enum class redelivery : std::uint8_t { by_history, allowed, certain };
   struct copy {
     copy_state now = copy_state::none;
     bool seen = false;
+    bool unread = false;  // it was settled, which the node may not have read yet
+    depth stored = depth::nowhere;
+    depth ended = depth::nowhere;  // that it is done
+    redelivery mark = redelivery::by_history;
+    std::uint32_t seen_in = 0;  // the last life
     channel_id by = 0;          // who holds it, or was the last to
     std::uint64_t removal = 0;  // the first that it was in the queue before; 0: none
     std::uint64_t purge = 0;
@@ -158,13 +188,19 @@ private:
     std::uint64_t open_purges = 0;
     bool redelivers = false;
     bool loses = false;
-    bool limited = false;
-    bool refuses = false;
+    queue_kind kind{};
   };
 
   copy& at(message_id id, std::size_t queue) { return copies_[id * queues_.size() + queue]; }
   const presence& way_to(const message& m, std::size_t queue) const;
   copy_state routed(const message& m, std::size_t queue) const;
+  bool is_stored(const message& m, std::size_t queue) const {
+    return m.persistent && queues_[queue].kind.durable;
+  }
+  bool must_have(const message& m, const copy& c) const {
+    return m.taken || c.stored != depth::nowhere;
+  }
+  void outlive(const message& m, std::size_t queue, copy& c, ending how, bool again) const;
   template <class Function>
   void for_each_copy(std::size_t queue, Function&& function);
 
@@ -172,6 +208,7 @@ private:
   std::vector<copy> copies_;
   std::vector<known_queue> queues_;
   std::set<channel_id> failed_;
+  std::uint32_t life_ = 1;
   std::function<void(std::string)> broken_;
   std::function<bool(channel_id)> may_have_failed_;
 };

@@ -45,6 +45,11 @@ public:
   void answer_removal(request asked) noexcept {
     if (removals_.answer(asked, creations_)) now_ = state::absent;
   }
+  /// It is gone, and everybody knows; nothing that was asked for is under way any more.
+  void vanish() noexcept {
+    now_ = state::absent;
+    ++removals_.asked;
+  }
   /// The number of the removal that was asked for last, from 1 on.
   std::uint64_t last_removal() const noexcept { return removals_.asked; }
 

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "actors/node_services.hpp"
-#include "actors/runtime/simulated_runtime.hpp"
-#include "actors/supervisor.hpp"
-#include "actors/topology_actor.hpp"
+#include "storage/memory_account.hpp"
 #include "tests/simulation/client.hpp"
-#include "tests/simulation/credit_books.hpp"
+#include "tests/simulation/simulated_node.hpp"
 
 namespace baton::simulation {
 
@@ -19,6 +16,9 @@ using namespace std::chrono_literals;
 /// How long the node may need, of its own time, until nothing is left to do.
 constexpr std::chrono::milliseconds patience = 20s;
 constexpr std::chrono::milliseconds look_again = 10ms;
+
+/// Of `model::ending`, from the mildest on.
+constexpr std::uint64_t kinds_of_ending = 1;
 
 /// What the node counts for a message beside its body.
 constexpr std::uint64_t most_around_a_body = 512;
@@ -32,9 +32,12 @@ byte_count size_between(simulation_random& dice, std::uint64_t least, std::uint6
 settings random_settings(simulation_random& dice,
                          const std::vector<surroundings::queue_rules>& queues, bool scarce) {
   auto made = default_settings();
-  // A slab alone has up to 72 KiB; the high mark is never below a few of them.
-  made.node.memory = {std::uint64_t{scarce ? 2u : 8u} << 20};
-  made.node.high_mark = percent{static_cast<std::uint32_t>((scarce ? 15 : 2) + dice.below(20))};
+  made.node.data = simulated_machine::data_folder;
+  made.node.drain_timeout = 500ms;
+  // A slab alone has up to 72 KiB, and what is read of the journal has 256 KiB; the high mark is
+  // never below a few of them.
+  made.node.memory = {std::uint64_t{scarce ? 4u : 16u} << 20};
+  made.node.high_mark = percent{static_cast<std::uint32_t>((scarce ? 14 : 3) + dice.below(12))};
   made.node.queue_share = percent{static_cast<std::uint32_t>(1 + dice.below(10))};
   made.node.placement = dice.once_in(2) ? placement::spread : placement::together;
   auto& limits = made.limits;
@@ -48,7 +51,11 @@ settings random_settings(simulation_random& dice,
   for (std::size_t q = 0; q < queues.size(); ++q) {
     auto& queue = made.queues.emplace_back();
     queue.name = "q" + std::to_string(q);
+    queue.durable = queues[q].durable;
     queue.arguments = queues[q].arguments();
+    auto& sync = made.syncs.emplace_back();
+    sync.queues = "^" + queue.name + "$";
+    sync.sync = queues[q].sync;
     auto& binding = made.bindings.emplace_back();
     binding.exchange = "amq.fanout";
     binding.queue = queue.name;
@@ -56,75 +63,58 @@ settings random_settings(simulation_random& dice,
   return made;
 }
 
-/// Now and then one of the queues has a limit.
+/// A journal of small files, which are used up and freed all the time.
+journal_settings random_journal(simulation_random& dice) {
+  journal_settings made;
+  made.segment_size = size_between(dice, 4096, 4);
+  made.reserved_segments = 1 + static_cast<std::uint32_t>(dice.below(2));
+  made.max_unsynced = size_between(dice, 2048, 6);
+  made.sync_interval = std::chrono::milliseconds{1 + dice.below(100)};
+  made.compact_below = percent{static_cast<std::uint32_t>(25 + dice.below(50))};
+  return made;
+}
+
+/// Now and then one of the queues has a limit, and another one is transient.
 std::vector<surroundings::queue_rules> random_rules(simulation_random& dice, std::size_t queues) {
   std::vector<surroundings::queue_rules> all(queues);
   if (dice.once_in(4)) {
     all[0].max_length = 1 + static_cast<std::uint32_t>(dice.below(12));
     all[0].refuses = dice.once_in(2);
   }
+  all.back().durable = !dice.once_in(6);
+  for (auto& one : all)
+    if (dice.once_in(3)) one.sync = dice.once_in(2) ? sync_policy::interval : sync_policy::never;
   return all;
 }
 
-/// The node as node.cpp puts it together, in a simulation.
-class simulated_node {
-public:
-  simulated_node(settings configured, const simulation_options& options)
-      : world{options}, services_{std::make_unique<node_services>(std::move(configured), world)} {
-    bool listens = false;
-    services_->topology =
-        spawn<topology_actor>(world.at(0), *services_, recovered_topology{},
-                              [](result<void> declared) { BATON_CHECK(declared); });
-    world.run_until_idle();
-    services_->supervisor =
-        spawn<supervisor>(world.at(0), *services_,
-                          supervisor::events{[&](result<std::vector<std::string>> where) {
-                                               BATON_CHECK(where);
-                                               listens = true;
-                                             },
-                                             [this] { is_drained_ = true; }});
-    world.run_until_idle();
-    BATON_CHECK(listens);
-  }
-
-  ~simulated_node() {
-    services_->topology = {};
-    services_->supervisor = {};
-    world.stop();
-  }
-
-  credit_books look_at_credit() { return {world, *services_}; }
-  void request_stop() { services_->supervisor.send(stop_node{}); }
-  bool is_drained() const noexcept { return is_drained_; }
-  std::string memory_text() const {
-    const auto& node = services_->configured().node;
-    return ", of it reserved: " + std::to_string(services_->reserved_bytes) +
-           ", high mark: " + std::to_string(node.high_mark.of(node.memory).value);
-  }
-
-  simulated_runtime world;
-
-private:
-  std::unique_ptr<node_services> services_;
-  bool is_drained_ = false;
-};
+std::vector<model::queue_kind> kinds_of(const std::vector<surroundings::queue_rules>& rules) {
+  std::vector<model::queue_kind> all;
+  for (const auto& one : rules)
+    all.push_back({.durable = one.durable,
+                   .limited = one.max_length > 0,
+                   .refuses = one.refuses,
+                   .syncs = one.sync != sync_policy::never});
+  return all;
+}
 
 class one_run {
 public:
   one_run(std::uint64_t seed, outcome& to, bool with_history)
       : out_{to},
+        seed_{seed},
         dice_{seed ^ 0x5eed},
         more_dice_{seed ^ 0x5ca2ce},
         rules_{random_rules(more_dice_, 1 + dice_.below(4))},
         is_scarce_{more_dice_.once_in(4)},
-        node_{random_settings(dice_, rules_, is_scarce_),
-              {.seed = seed,
-               .loops = 1 + dice_.below(3),
-               .network = {.pipe_capacity = std::size_t{256} << dice_.below(7)}}},
-        model_{rules_.size(), [this](std::string what) { broken(std::move(what)); },
+        settings_{random_settings(dice_, rules_, is_scarce_)},
+        loops_{1 + dice_.below(3)},
+        pipe_capacity_{std::size_t{256} << dice_.below(7)},
+        lives_{more_dice_.once_in(2) ? 1 : 2 + more_dice_.below(3)},
+        machine_{seed},
+        model_{kinds_of(rules_), [this](std::string what) { broken(std::move(what)); },
                [this](model::channel_id channel) { return may_have_failed(channel); }},
         shared_{.dice = dice_,
-                .sockets = node_.world.outside(),
+                .sockets = nullptr,
                 .queues = model_,
                 .may_lose = dice_.once_in(4),
                 .may_remove = dice_.once_in(2),
@@ -134,16 +124,33 @@ public:
                 .largest_body = more_dice_.once_in(is_scarce_ ? 2 : 6) ? 60'000u : 6'000u,
                 .broken = [this](std::string what) { broken(std::move(what)); },
                 .note = {}} {
-    for (std::size_t q = 0; q < rules_.size(); ++q)
-      if (rules_[q].max_length > 0) model_.limit(q, rules_[q].refuses);
+    settings_.journal = random_journal(more_dice_);
     if (with_history)
       shared_.note = [this](std::string what) { out_.history.push_back(std::move(what)); };
   }
 
   void all() {
+    const auto held_before = memory_account::total();
+    const auto check_memory = [&] {
+      if (const auto held = memory_account::total(); fine() && held != held_before)
+        broken("the node is gone, and its account of memory says " + std::to_string(held) +
+               " bytes, not " + std::to_string(held_before));
+    };
+    const auto clients = 1 + dice_.below(4);
+    for (std::uint64_t i = 0; i < clients; ++i)
+      clients_.push_back(std::make_unique<client>(shared_, "client " + std::to_string(i)));
+    begin_life();
     act();
+    for (std::uint64_t life = 2; life <= lives_ && fine(); ++life) {
+      const auto how = end_life();
+      check_memory();
+      begin_life(how);
+      act();
+    }
     settle();
     stop();
+    lose_node();
+    check_memory();
     out_.published = model_.messages();
     out_.blocked = shared_.times_blocked;
   }
@@ -151,40 +158,99 @@ public:
 private:
   bool fine() const noexcept { return out_.broken.empty(); }
 
+  void note(const char* what) {
+    if (shared_.note) shared_.note(what);
+  }
+
   void broken(std::string what) {
     if (shared_.note) shared_.note("BROKEN: " + what);
     if (out_.broken.empty()) out_.broken = std::move(what);
   }
 
+  // ---- the node's lives
+
+  bool try_to_start() {
+    node_ = simulated_node::start(machine_, settings_,
+                                  {.seed = seed_ + (started_++ << 48),
+                                   .loops = loops_,
+                                   .network = {.pipe_capacity = pipe_capacity_}});
+    return node_ != nullptr;
+  }
+
+  void begin_life() {
+    BATON_CHECK(try_to_start());
+    shared_.sockets = &node_->world.outside();
+    // From now on all that is there is what clients have made.
+    settings_.queues.clear();
+    settings_.bindings.clear();
+  }
+
+  void begin_life(model::ending how) {
+    BATON_CHECK(try_to_start());
+    note("-- the node is started");
+    model_.restart(how, false);
+    shared_.sockets = &node_->world.outside();
+  }
+
+  model::ending end_life() {
+    if (more_dice_.once_in(4)) {
+      node_->world.run_until_idle();
+      look_at_disk();
+    }
+    auto how = static_cast<model::ending>(more_dice_.below(kinds_of_ending));
+    if (how == model::ending::stopped) {
+      note("-- the node stops");
+      shared_.node_stops = true;
+      stop_node();
+      shared_.node_stops = false;
+    } else {
+      note("-- the node is killed");
+    }
+    lose_node();
+    return how;
+  }
+
+  void lose_node() {
+    for (auto& one : clients_) one->lose_node();
+    node_.reset();
+  }
+
+  void stop_node() {
+    node_->request_stop();
+    wait([&] { return node_->is_drained(); });
+    node_->close_journal();
+    wait([&] { return node_->is_closed(); });
+  }
+
+  // ---- what happens in a life
+
   void act() {
-    const auto clients = 1 + dice_.below(4);
-    for (std::uint64_t i = 0; i < clients; ++i)
-      clients_.push_back(std::make_unique<client>(shared_, "client " + std::to_string(i)));
     const auto actions = 40 + dice_.below(120);
     const auto pace = 1 + dice_.below(40);  // the node does so much, at most, between two of them
     for (std::uint64_t i = 0; i < actions && fine(); ++i) {
-      clients_[dice_.below(clients)]->act();
-      for (auto steps = dice_.below(pace + 1); steps > 0; --steps) node_.world.step();
+      clients_[dice_.below(clients_.size())]->act();
+      for (auto steps = dice_.below(pace + 1); steps > 0; --steps) node_->world.step();
       if (!dice_.once_in(40)) continue;
-      node_.world.advance(std::chrono::milliseconds{dice_.below(100)});
+      node_->world.advance(std::chrono::milliseconds{dice_.below(100)});
       check_credit();
+      look_at_disk();
     }
   }
 
   void settle() {
-    if (shared_.note) shared_.note("-- all settle down");
+    note("-- all settle down");
     for (auto& one : clients_) one->settle_down();
     auto& last = *clients_.emplace_back(std::make_unique<client>(shared_, "the last client"));
     last.drain_all();
     wait([&] { return all_at_rest() && model_.missing() == 0; });
     if (fine()) last.expect_empty_queues();
-    wait([&] { return all_at_rest() && node_.look_at_credit().who_lacks().empty(); });
+    wait([&] { return all_at_rest() && node_->look_at_credit().who_lacks().empty(); });
     check_credit();
   }
 
   /// While nothing is under way in the node.
   void check_credit() {
-    auto wrong = node_.look_at_credit().why_wrong(
+    auto wrong = node_->look_at_credit().why_wrong(
         shared_.largest_body + most_around_a_body, [this](const std::string& connection) {
           return std::any_of(clients_.begin(), clients_.end(), [&](const auto& one) {
             return one->is_called(connection) && one->may_overdraw();
@@ -193,16 +259,23 @@ private:
     if (!wrong.empty()) broken(std::move(wrong));
   }
 
+  /// While nothing is under way in the node.
+  void look_at_disk() {
+    const auto journal = node_->look_at_journal();
+    if (journal.pending_bytes > 0) return;
+    for (auto& one : clients_) one->tell_what_was_read();
+    model_.come_to_rest(journal.unsynced_bytes > 0 ? model::depth::written : model::depth::safe);
+  }
+
   void stop() {
-    if (shared_.note) shared_.note("-- all close");
+    note("-- all close");
     for (auto& one : clients_) one->close();
     wait([&] {
       for (auto& one : clients_)
         if (!one->is_gone()) return false;
       return true;
     });
-    node_.request_stop();
-    wait([&] { return node_.is_drained(); });
+    stop_node();
   }
 
   bool may_have_failed(model::channel_id channel) const {
@@ -220,9 +293,9 @@ private:
   template <class Condition>
   void wait(Condition&& done) {
     for (std::chrono::milliseconds waited{0}; fine() && waited < patience; waited += look_again) {
-      if (!node_.world.run_until_idle()) return broken("the node never comes to rest");
+      if (!node_->world.run_until_idle()) return broken("the node never comes to rest");
       if (done()) return;
-      node_.world.advance(look_again);
+      node_->world.advance(look_again);
     }
     if (fine()) broken("stuck: " + what_is_left());
   }
@@ -238,17 +311,24 @@ private:
       });
       left += std::to_string(missing) + " copies: " + first + "; ";
     }
-    if (auto lacks = node_.look_at_credit().who_lacks(); !lacks.empty()) left += lacks + "; ";
-    left += "memory held: " + std::to_string(memory_account::total()) + node_.memory_text();
+    if (auto lacks = node_->look_at_credit().who_lacks(); !lacks.empty()) left += lacks + "; ";
+    left += "memory held: " + std::to_string(memory_account::total()) + node_->memory_text();
     return left;
   }
 
   outcome& out_;
+  const std::uint64_t seed_;
   simulation_random dice_;
   simulation_random more_dice_;  // for the rest of what is decided at the beginning
   const std::vector<surroundings::queue_rules> rules_;
   const bool is_scarce_;  // memory, so that publishers wait for it
-  simulated_node node_;
+  settings settings_;
+  const std::uint64_t loops_;
+  const std::size_t pipe_capacity_;
+  const std::uint64_t lives_;
+  std::uint64_t started_ = 0;
+  simulated_machine machine_;
+  std::unique_ptr<simulated_node> node_;
   model model_;
   surroundings shared_;
   std::vector<std::unique_ptr<client>> clients_;
@@ -258,11 +338,7 @@ private:
 
 outcome run(std::uint64_t seed, bool with_history) {
   outcome result;
-  const auto held_before = memory_account::total();
   one_run{seed, result, with_history}.all();
-  if (const auto held = memory_account::total(); result.broken.empty() && held != held_before)
-    result.broken = "the node is gone, and its account of memory says " + std::to_string(held) +
-                    " bytes, not " + std::to_string(held_before);
   return result;
 }
 
