@@ -24,9 +24,11 @@ struct messages_read;
 struct relocate;
 struct finish;
 struct ask_queue_report;
-using queue_ref = actor_ref<publish, settle, grant, dispatch_now, stored, subscribe, unsubscribe,
-                            abandon, demand, fetch, purge_queue, delete_queue, touch_queue,
-                            end_queue, messages_read, relocate, finish, ask_queue_report>;
+struct peek_queue;
+using queue_ref =
+    actor_ref<publish, settle, grant, dispatch_now, stored, subscribe, unsubscribe, abandon, demand,
+              fetch, purge_queue, delete_queue, touch_queue, end_queue, messages_read, relocate,
+              finish, ask_queue_report, peek_queue>;
 
 /// Whatever takes published messages: a queue, or the consumer of a direct reply-to.
 using publish_ref = actor_ref<publish>;

@@ -177,6 +177,13 @@ struct ask_queue_report {
   promise<queue_report> reply;
 };
 
+/// Looks at the messages that come next, without any effect on them.
+struct peek_queue {
+  std::size_t count = 0;
+  std::size_t body_bytes = 0;  // more of a body is not wanted
+  promise<queue_peek> reply;
+};
+
 /// From the store: records of messages have been written there. What is not taken out is not
 /// needed: the queue has ended, and its references end too.
 class stored {
@@ -195,10 +202,14 @@ private:
   queue_id queue_;
 };
 
-/// From the reader: the answer to `read_messages`. Those that could not be read are empty.
+/// What a queue wants messages from the disk for.
+enum class read_purpose : std::uint8_t { hand_out, relocate, peek };
+
+/// From the reader: the answer to `read_messages`, in the order in which they were sent. Those that
+/// could not be read are empty.
 struct messages_read {
   std::vector<queue_core::read_message> messages;
-  bool to_relocate = false;
+  read_purpose purpose = read_purpose::hand_out;
   bool is_final = false;  // all that was to be written anew by then has been, and the queue told
 };
 
@@ -392,7 +403,7 @@ struct read_messages {
   queue_ref to;
   queue_id queue;
   std::vector<queue_core::wanted_message> wanted;
-  bool to_relocate = false;
+  read_purpose purpose = read_purpose::hand_out;
 };
 
 /// The queue has nothing more on the disk.

@@ -298,6 +298,7 @@ void queue_actor::handle(ask_queue_report& request) {
   report.redelivered = figures.redelivered;
   report.dropped = figures.dropped;
   report.expired = figures.expired;
+  report.undeliverable = figures.undeliverable;
   for (const auto& s : subscriptions_)
     report.credit.push_back({s.id.value, core_.byte_credit(s.id)});
   std::move(request.reply).keep(std::move(report));

@@ -20,6 +20,12 @@ namespace baton {
 /// sends itself `dispatch_now`, once, behind what already waits in its mailbox.
 class queue_actor final : public actor_of<queue_actor, queue_ref> {
 public:
+  /// Somebody wants to look at these messages, some of which are being read.
+  struct waiting_peek {
+    peek_queue asked;
+    std::vector<slot_store::peeked_slot> seen;
+  };
+
   /// What a queue that survives a restart has to do with the journal.
   struct journal_side {
     store_ref store;
@@ -30,6 +36,7 @@ public:
 
     std::vector<publishes_to_store> unrecorded{};  ///< since the journal was last told
     std::deque<fetch> fetches{};                   ///< wait for what is being read
+    std::deque<waiting_peek> peeks{};              ///< the same, each for a read of its own
     bool reads = false;                            ///< it stands somewhere, for the reader
   };
 
@@ -56,6 +63,7 @@ public:
   void handle(relocate& request);
   void handle(finish&);
   void handle(ask_queue_report& request);
+  void handle(peek_queue& request);
 
 protected:
   void on_start() override;
@@ -85,10 +93,14 @@ private:
   void put_joint(publish& request);
   void tell_store();
   void read_ahead();
-  void read(std::vector<queue_core::wanted_message> wanted, bool to_relocate);
+  void read(std::vector<queue_core::wanted_message> wanted, read_purpose purpose);
   void append_relocated(queue_core::relocation&& moved);
   bool answer_fetch(fetch& request);
   void answer_fetches();
+
+  // queue_actor_peek.cpp
+  void answer_peek(messages_read& answer);
+  void answer_peek(waiting_peek& what);
 
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});

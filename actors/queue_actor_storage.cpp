@@ -96,20 +96,19 @@ void queue_actor::read_ahead() {
     return;
   }
   auto wanted = core_.take_wanted(!journal_->fetches.empty());
-  if (!wanted.empty()) read(std::move(wanted), false);
+  if (!wanted.empty()) read(std::move(wanted), read_purpose::hand_out);
 }
 
-void queue_actor::read(std::vector<queue_core::wanted_message> wanted, bool to_relocate) {
+void queue_actor::read(std::vector<queue_core::wanted_message> wanted, read_purpose purpose) {
   journal_->reads = true;
-  journal_->reader.send(
-      read_messages{queue_ref{self()}, entry_.id, std::move(wanted), to_relocate});
+  journal_->reader.send(read_messages{queue_ref{self()}, entry_.id, std::move(wanted), purpose});
 }
 
 void queue_actor::handle(finish&) { dispatch(); }
 
 void queue_actor::handle(relocate& request) {
   auto moved = core_.relocate(request.segment);
-  if (!moved.to_read.empty()) read(std::move(moved.to_read), true);
+  if (!moved.to_read.empty()) read(std::move(moved.to_read), read_purpose::relocate);
   append_relocated(std::move(moved));
 }
 
@@ -125,6 +124,7 @@ void queue_actor::append_relocated(queue_core::relocation&& moved) {
 }
 
 void queue_actor::handle(messages_read& answer) {
+  if (answer.purpose == read_purpose::peek) return answer_peek(answer);
   const auto is_unread = [](const auto& m) { return !m.content; };
   if (!answer.is_final && std::any_of(answer.messages.begin(), answer.messages.end(), is_unread)) {
     // After a failed sync they lie elsewhere, or will: they are lost if that is not the reason.
@@ -133,7 +133,8 @@ void queue_actor::handle(messages_read& answer) {
     entry.owner = std::make_unique<reading_in_doubt>(queue_ref{self()}, std::move(answer));
     return journal_->store.send(append{std::move(entry)});
   }
-  if (answer.to_relocate) return append_relocated(core_.relocate(answer.messages));
+  if (answer.purpose == read_purpose::relocate)
+    return append_relocated(core_.relocate(answer.messages));
   if (const auto lost = core_.loaded(std::move(answer.messages)); lost > 0)
     log::error("messages lost", std::to_string(lost) + " messages of queue '" + entry_.name +
                                     "' in vhost '" + entry_.vhost_name +

@@ -18,7 +18,7 @@ void reader_actor::handle(read_messages& request) {
   reader_->read(request.queue.value, places, outcomes);
 
   messages_read answer;
-  answer.to_relocate = request.to_relocate;
+  answer.purpose = request.purpose;
   answer.messages.reserve(outcomes.size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i]) log::error("journal", "a message cannot be read: " + outcomes[i].reason().text());

@@ -26,7 +26,8 @@ failure<error> system_failure(const std::string& what) {
 
 }  // namespace
 
-result<std::string> ask_node(const std::filesystem::path& data_folder, const std::string& request) {
+result<std::string> ask_node(const std::filesystem::path& data_folder,
+                             const json::control_request& asked) {
   auto path = control_socket_path(data_folder).string();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -40,7 +41,7 @@ result<std::string> ask_node(const std::filesystem::path& data_folder, const std
   if (::connect(node.number, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
     return system_failure("no node answers at " + path);
 
-  auto line = R"({"request":")" + request + "\"}\n";
+  const auto line = json::text_of(asked) + '\n';
   for (std::size_t sent = 0; sent < line.size();) {
     auto n = ::send(node.number, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno != EINTR) return system_failure(path);

@@ -4,6 +4,7 @@
 #include "cli/check.hpp"
 #include "cli/journal.hpp"
 #include "cli/perf/perf_command.hpp"
+#include "cli/queue.hpp"
 #include "cli/run.hpp"
 #include "cli/status.hpp"
 #include "config/load.hpp"
@@ -73,6 +74,30 @@ int dispatch(int argc, char** argv) {
   auto* stop = app.add_subcommand("stop", "drain a running node and end it");
   choice.add_to(*stop);
   stop->callback([&] { exit_code = stop_command(choice.folder(), std::cout, std::cerr); });
+
+  json::control_request about;
+  auto* queue = app.add_subcommand("queue", "look into one queue of a running node, or change it");
+  queue->require_subcommand(1);
+  const auto add_queue = [&](const char* name, const char* help) {
+    auto* added = queue->add_subcommand(name, help);
+    added->add_option("name", about.queue, "the queue")->required();
+    added->add_option("--vhost", about.vhost, "its virtual host")->capture_default_str();
+    choice.add_to(*added);
+    added->add_flag("--json", choice.as_json, "JSON instead of text");
+    added->callback([&, name] {
+      about.request = std::string{name} + "_queue";
+      exit_code = queue_command(about, choice.folder(), choice.as_json, std::cout, std::cerr);
+    });
+    return added;
+  };
+  add_queue("purge", "drop the messages that wait in it; those that are out to consumers stay");
+  auto* drop = add_queue("delete", "end it, with all that it holds");
+  drop->add_flag("--if-unused", about.if_unused, "not if it has consumers");
+  drop->add_flag("--if-empty", about.if_empty, "not if messages wait in it");
+  auto* peek = add_queue("peek", "show the next messages without taking them");
+  peek->add_option("--count", about.count, "how many, at most 1000")->capture_default_str();
+  peek->add_option("--body-bytes", about.body_bytes, "how much of each body, at most 1 MiB")
+      ->capture_default_str();
 
   std::string journal_folder;
   auto* journal = app.add_subcommand("journal", "look into a journal on the disk; writes nothing");

@@ -92,7 +92,7 @@ const std::vector<question>& questions() {
 
 int ask_command(const question& what, const std::filesystem::path& data_folder, bool as_json,
                 std::ostream& out, std::ostream& err) {
-  auto answer = ask_node(data_folder, std::string{what.name});
+  auto answer = ask_node(data_folder, {.request = std::string{what.name}});
   if (!answer) {
     err << "baton " << what.name << ": " << answer.reason().text << '\n';
     return 1;
@@ -109,7 +109,7 @@ int ask_command(const question& what, const std::filesystem::path& data_folder, 
 }
 
 int stop_command(const std::filesystem::path& data_folder, std::ostream& out, std::ostream& err) {
-  auto answer = ask_node(data_folder, "stop");
+  auto answer = ask_node(data_folder, {.request = "stop"});
   if (!answer) {
     err << "baton stop: " << answer.reason().text << '\n';
     return 1;

@@ -3,9 +3,23 @@
 #include <algorithm>
 
 #include "actors/management/control_socket.hpp"
-#include "actors/management/json.hpp"
+#include "actors/topology/names.hpp"
+#include "config/nearest.hpp"
 
 namespace baton {
+
+namespace {
+
+// Whoever mistypes a name waits no longer than its neighbours on the loop can.
+constexpr std::size_t most_names_compared = 10'000;
+
+// Of one look at a queue.
+constexpr std::uint64_t most_peeked = 1000;
+constexpr std::uint64_t most_body_bytes = 1 << 20;
+
+constexpr auto ended_meanwhile = "the queue has ended meanwhile";
+
+}  // namespace
 
 /// The bytes of one client: a line in, a line out, and it is closed.
 class control_actor::session final : public stream_handler {
@@ -114,18 +128,16 @@ control_actor::inquiry* control_actor::find(std::uint64_t ticket) {
 
 void control_actor::begin(std::uint64_t ticket, const std::string& line) {
   static const std::pair<std::string_view, subject> subjects[]{
-      {"status", subject::status},
-      {"queues", subject::queues},
-      {"exchanges", subject::exchanges},
-      {"bindings", subject::bindings},
-      {"connections", subject::connections},
-      {"consumers", subject::consumers},
-      {"stop", subject::stop},
+      {"status", subject::status},           {"queues", subject::queues},
+      {"exchanges", subject::exchanges},     {"bindings", subject::bindings},
+      {"connections", subject::connections}, {"consumers", subject::consumers},
+      {"purge_queue", subject::purge_queue}, {"delete_queue", subject::delete_queue},
+      {"peek_queue", subject::peek_queue},   {"stop", subject::stop},
   };
   auto& what = inquiries_.at(ticket);
-  auto asked = json::request_of(line);
+  what.asked = json::parse_request(line);
   for (auto [name, about] : subjects)
-    if (name == asked) what.about = about;
+    if (name == what.asked.request) what.about = about;
 
   auto ask_topology = [&] {
     ++what.outstanding;
@@ -139,7 +151,8 @@ void control_actor::begin(std::uint64_t ticket, const std::string& line) {
     case subject::nothing:
       what.client->answer(
           json::error_text("no such request; there are: status, queues, exchanges, "
-                           "bindings, connections, consumers, stop"));
+                           "bindings, connections, consumers, purge_queue, delete_queue, "
+                           "peek_queue, stop"));
       break;
     case subject::status:
       ask_topology();
@@ -157,6 +170,11 @@ void control_actor::begin(std::uint64_t ticket, const std::string& line) {
     case subject::connections:
     case subject::consumers:
       ask_supervisor();
+      break;
+    case subject::purge_queue:
+    case subject::delete_queue:
+    case subject::peek_queue:
+      ask_queue(what, ticket);
       break;
     // Answered by the end of the connection, when the node has drained and gone.
     case subject::stop:
@@ -206,6 +224,57 @@ void control_actor::handle(answer<connection_report>& got) {
        [](inquiry& what, connection_report&& one) { what.connections.push_back(std::move(one)); });
 }
 
+result<queue_ref> control_actor::find_queue(const json::control_request& asked) {
+  auto& view = node_.of(home()).view;
+  view.refresh();
+  const auto* here = view.snapshot().find_vhost(asked.vhost);
+  if (here == nullptr) return failure{error{"no vhost '" + asked.vhost + "'"}};
+  const auto* entry = here->find_queue(asked.queue);
+  if (entry == nullptr || entry->direct_reply) {
+    std::vector<std::string_view> names;
+    here->queues.for_each([&](const auto& each) {
+      if (names.size() < most_names_compared) names.push_back(each->name);
+    });
+    auto why = "no queue '" + asked.queue + "' in vhost '" + asked.vhost + "'";
+    if (const auto meant = nearest(asked.queue, names))
+      why.append("; did you mean '").append(*meant).append("'?");
+    return failure{error{why}};
+  }
+  if (entry->arguments.type == queue_type::stream && asked.request != "delete_queue")
+    return failure{
+        error{queue_text(entry->name, entry->vhost_name) +
+              " is a stream: what is in it is read by consumers, and goes by its retention"}};
+  return queue_endpoint::of(*entry).queue;
+}
+
+void control_actor::ask_queue(inquiry& what, std::uint64_t ticket) {
+  const auto queue = find_queue(what.asked);
+  if (!queue) return what.client->answer(json::error_text(queue.reason().text));
+  if (what.about == subject::purge_queue) {
+    queue->send(baton::purge_queue{{self(), ticket}});
+  } else if (what.about == subject::delete_queue) {
+    queue->send(baton::delete_queue{what.asked.if_unused, what.asked.if_empty, {self(), ticket}});
+  } else {
+    queue->send(baton::peek_queue{std::min(what.asked.count, most_peeked),
+                                  std::min(what.asked.body_bytes, most_body_bytes),
+                                  {self(), ticket}});
+  }
+}
+
+void control_actor::handle(answer<queue_counts>& got) {
+  auto* what = find(got.ticket);
+  if (what == nullptr) return;
+  if (!got.value) return what->client->answer(json::error_text(ended_meanwhile));
+  if (got.value->refused) return what->client->answer(json::error_text(got.value->refused->text));
+  what->client->answer(json::count_text(got.value->messages));
+}
+
+void control_actor::handle(answer<queue_peek>& got) {
+  auto* what = find(got.ticket);
+  if (what == nullptr) return;
+  what->client->answer(got.value ? json::text_of(*got.value) : json::error_text(ended_meanwhile));
+}
+
 std::string control_actor::text_of(inquiry& what) const {
   switch (what.about) {
     case subject::status: {
@@ -233,6 +302,9 @@ std::string control_actor::text_of(inquiry& what) const {
       return json::text_of(all);
     }
     case subject::nothing:
+    case subject::purge_queue:
+    case subject::delete_queue:
+    case subject::peek_queue:
     case subject::stop:
       break;
   }

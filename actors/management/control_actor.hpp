@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "actors/management/json.hpp"
 #include "actors/node_services.hpp"
 #include "actors/runtime/actor_of.hpp"
 #include "transport/net/listener.hpp"
 
 namespace baton {
 
-using control_ref =
-    actor_ref<answer<topology_report>, answer<queue_report>, answer<connection_report>,
-              answer<supervisor_report>, answer<journal_report>>;
+using control_ref = actor_ref<answer<topology_report>, answer<queue_report>,
+                              answer<connection_report>, answer<supervisor_report>,
+                              answer<journal_report>, answer<queue_counts>, answer<queue_peek>>;
 
 /// Answers the requests on the control socket (control_socket.hpp): asks the actors that know,
 /// waits for all their answers, and writes one line of JSON. An actor that ends meanwhile is left
@@ -32,6 +33,8 @@ public:
   void handle(answer<connection_report>& got);
   void handle(answer<supervisor_report>& got);
   void handle(answer<journal_report>& got);
+  void handle(answer<queue_counts>& got);
+  void handle(answer<queue_peek>& got);
 
 protected:
   void on_start() override;
@@ -49,6 +52,9 @@ private:
     bindings,
     connections,
     consumers,
+    purge_queue,
+    delete_queue,
+    peek_queue,
     stop,
   };
 
@@ -56,6 +62,7 @@ private:
   struct inquiry {
     std::unique_ptr<session> client;
     subject about = subject::nothing;
+    json::control_request asked{};
     std::size_t outstanding = 0;
     supervisor_report node;
     journal_report journal;
@@ -70,6 +77,8 @@ private:
 
   void begin(std::uint64_t ticket, const std::string& line);
   void end(std::uint64_t ticket);
+  void ask_queue(inquiry& what, std::uint64_t ticket);
+  result<queue_ref> find_queue(const json::control_request& asked);
   std::string text_of(inquiry& what) const;
   inquiry* find(std::uint64_t ticket);
 

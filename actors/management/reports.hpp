@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,27 @@ struct queue_report {
   std::uint64_t redelivered = 0;
   std::uint64_t dropped = 0;  // by a length limit
   std::uint64_t expired = 0;
+  std::uint64_t undeliverable = 0;  // returned once more than the delivery limit allows
   std::vector<consumer_credit> credit;
+};
+
+/// A ready message of a queue, as it stands there.
+struct peeked_message {
+  std::uint64_t number = 0;  // its sequence in the queue
+  std::string exchange;
+  std::string routing_key;
+  bool redelivered = false;
+  std::uint32_t returns = 0;
+  bool on_disk = false;
+  std::optional<std::uint64_t> expires_in_ms;
+  std::string properties;  // as they were published, encoded as AMQP 0-9-1 does
+  std::uint64_t body_size = 0;
+  std::string body;  // its first bytes
+};
+
+struct queue_peek {
+  std::uint64_t ready = 0;               // all that wait
+  std::vector<peeked_message> messages;  // the next ones
 };
 
 struct consumer_report {

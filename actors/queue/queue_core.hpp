@@ -254,6 +254,11 @@ public:
   /// Bytes that a consumer may still be handed.
   std::int64_t byte_credit(consumer_id consumer) const noexcept;
 
+  /// The ready messages that come next, without any effect on them: see `slot_store`.
+  std::vector<slot_store::peeked_slot> peek(std::size_t count, std::uint64_t bytes) const {
+    return slots_.peek(count, bytes);
+  }
+
   /// From now on, messages that are rejected, expire or exceed a limit are kept for
   /// `take_departed()`, in that order, instead of being let go.
   void keep_departed(bool keep) noexcept { keep_departed_ = keep; }

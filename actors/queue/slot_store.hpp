@@ -162,6 +162,20 @@ public:
   /// All that is on the disk goes.
   void drop_disk();
 
+  /// A ready message, looked at where it stands.
+  struct peeked_slot {
+    sequence number;
+    message content;    ///< empty: it is on the disk
+    journal::place at;  ///< of one that is on the disk
+    std::uint64_t body_size = 0;
+    std::uint32_t returns = 0;
+    bool redelivered = false;
+    moment deadline = never;
+  };
+  /// The ready messages that come next, in order: `count` of them, and no more bodies than `bytes`,
+  /// but for the first.
+  std::vector<peeked_slot> peek(std::size_t count, std::uint64_t bytes) const;
+
   /// Chunks on the disk in which a message is due, each named once.
   std::vector<std::uint64_t> take_overdue() noexcept { return std::exchange(side_->overdue, {}); }
 

@@ -229,6 +229,44 @@ slot_store::eviction slot_store::evict(slot_chunk& c, std::uint64_t& freed) {
   return eviction::done;
 }
 
+std::vector<slot_store::peeked_slot> slot_store::peek(std::size_t count,
+                                                      std::uint64_t bytes) const {
+  std::vector<peeked_slot> seen;
+  const auto look_at = [&](const slot_chunk* memory, const journal::stored_chunk* disk,
+                           unsigned index) -> peeked_slot {
+    if (disk != nullptr && disk->has(index)) {
+      const auto entry = disk->entry(index);
+      return {disk->at(index),
+              {},
+              entry.at,
+              entry.body_size,
+              entry.returns,
+              entry.redelivered,
+              moment_of(entry.deadline_ms)};
+    }
+    const auto& s = memory->slots[index];
+    return {memory->at(index), s.content.fork(),           {}, s.content.body_size(), s.returns,
+            s.redelivered,     deadline_of(*memory, index)};
+  };
+  for (std::uint64_t number = 0;; ++number) {
+    const auto* memory = chunks_.at_or_after(number);
+    const auto* disk = side_ ? side_->disk.at_or_after(number) : nullptr;
+    if (memory == nullptr && disk == nullptr) return seen;
+    number = std::min(memory != nullptr ? memory->number : disk->number(),
+                      disk != nullptr ? disk->number() : memory->number);
+    if (memory != nullptr && memory->number != number) memory = nullptr;
+    if (disk != nullptr && disk->number() != number) disk = nullptr;
+    for (auto rest =
+             (memory != nullptr ? memory->ready : 0) | (disk != nullptr ? disk->present() : 0);
+         rest != 0; rest &= rest - 1) {
+      auto one = look_at(memory, disk, static_cast<unsigned>(std::countr_zero(rest)));
+      if (seen.size() == count || (!seen.empty() && one.body_size > bytes)) return seen;
+      bytes -= std::min(bytes, one.body_size);
+      seen.push_back(std::move(one));
+    }
+  }
+}
+
 void slot_store::fill(const journal::stored_chunk& chunk, unsigned index, message&& content,
                       std::uint32_t footprint) {
   auto* c = chunks_.find(chunk.number());

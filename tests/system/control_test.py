@@ -80,14 +80,15 @@ class Commands(unittest.TestCase):
 
     def test_every_mistake_on_the_command_line_ends_with_1_and_a_reason(self):
         for arguments in ([], ["nope"], ["run", "extra"], ["check"], ["status", "--nope"],
-                          ["perf", "churn", "nope"], ["perf", "idle", "queues"]):
+                          ["perf", "churn", "nope"], ["perf", "idle", "queues"], ["queue"],
+                          ["queue", "peek"], ["queue", "nope", "q"], ["queue", "peek", "q", "--count", "-1"]):
             done = self.run_baton(*arguments)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertNotEqual(done.stderr, "", arguments)
             self.assertEqual(done.stdout, "", arguments)
 
     def test_help_and_version_end_with_0(self):
-        for arguments in (["--help"], ["--version"], ["perf", "churn", "--help"]):
+        for arguments in (["--help"], ["--version"], ["perf", "churn", "--help"], ["queue", "peek", "--help"]):
             self.assertEqual(self.run_baton(*arguments).returncode, 0, arguments)
 
 

@@ -424,6 +424,22 @@ private:
     CHECK(departed == model_.departed);
     model_.departed.clear();
 
+    const auto peeked = core_.peek(5, 200);
+    std::uint64_t bytes = 200;
+    std::size_t looked_at = 0;
+    for (const auto& [number, m] : model_.messages) {
+      if (m.owner != 0) continue;
+      if (looked_at == 5 || (looked_at > 0 && m.body.size() > bytes)) break;
+      bytes -= std::min<std::uint64_t>(bytes, m.body.size());
+      REQUIRE(looked_at < peeked.size());
+      const auto& p = peeked[looked_at++];
+      CHECK(p.number == number);
+      CHECK(as_text(p.content.small_body()) == m.body);
+      CHECK((p.redelivered == m.redelivered && p.returns == m.returns));
+      CHECK(p.deadline == m.deadline);
+    }
+    CHECK(peeked.size() == looked_at);
+
     auto seen = core_.statistics();
     CHECK(seen.ready == model_.ready());
     CHECK(seen.unsettled == model_.messages.size() - model_.ready());
