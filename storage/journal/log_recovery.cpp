@@ -1,6 +1,7 @@
 #include "storage/journal/log_recovery.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -32,12 +33,13 @@ public:
   result<log_state> run(std::vector<unread_segment>* unread = nullptr) {
     if (auto found = find_segments(); !found) return failure{found.reason()};
     leave_out_dead_ones();
+    if (auto left = leave_out_empty_end(); !left) return failure{left.reason()};
     std::size_t first = 0;
     if (unread != nullptr) {
       if (auto known = note_last_opening(); !known) return failure{known.reason()};
       for (; first + 1 < segments_.size() && was_durable(first); ++first) {
         const auto& each = segments_[first];
-        unread->push_back({each.header, end_by(segments_[first + 1], each)});
+        unread->push_back({each.header, end_by(segments_[first + 1].header.previous_end, each)});
         state_.segments.push_back(each.header.number);
       }
     }
@@ -45,9 +47,13 @@ public:
       if (!cut_) {
         if (auto read = read_segment(i); !read) return failure{read.reason()};
       } else {
-        state_.dead.push_back(segments_[i].name);
+        behind_.push_back(segments_[i].name);
       }
     }
+    // The last one goes first: without those before it, it would seem to follow the end.
+    std::sort(behind_.begin(), behind_.end(), std::greater<>{});
+    state_.dead.insert(state_.dead.end(), behind_.begin(), behind_.end());
+    if (known_end_) state_.closed = false;  // it was to go on
     if (first == 0 && state_.records == 0 && state_.torn.empty() && state_.damage.empty())
       state_.closed = true;
     return std::move(state_);
@@ -89,7 +95,8 @@ private:
     return std::optional<segment_header>{};
   }
 
-  /// What lies between where a segment says that the log ended and that segment.
+  /// What lies between where a segment says that the log ended and that segment. It goes before
+  /// that one does, which alone says so.
   void leave_out_dead_ones() {
     auto least = UINT32_MAX;  // what a later one passes over lies above
     for (auto s = segments_.rbegin(); s != segments_.rend(); ++s) {
@@ -101,6 +108,26 @@ private:
       least = s->header.previous_end.segment;
     }
     std::erase_if(segments_, [](const auto& s) { return s.path.empty(); });
+  }
+
+  /// A last segment without records holds nothing, and maybe not even its name is durable: where
+  /// the log ends is to be said by one that is. What lies behind the end that it knows of was
+  /// written in vain all the same.
+  result<void> leave_out_empty_end() {
+    while (!segments_.empty()) {
+      const auto& last = segments_.back();
+      auto opened = files_.open(last.path, open_mode::read);
+      if (!opened) return failed(opened.reason());
+      segment_scan scan{**opened, last.header};
+      const bool has_records = scan.next() || scan.skip_damage();
+      if (scan.error()) return failed(*scan.error());
+      if (has_records) break;
+      known_end_ = last.header.previous_end;
+      behind_.push_back(last.name);
+      segments_.pop_back();
+    }
+    if (segments_.empty() && known_end_) state_.end = *known_end_;
+    return {};
   }
 
   // -- which of them to read
@@ -127,7 +154,7 @@ private:
 
   bool was_durable(std::size_t i) const {
     const auto number = segments_[i].header.number;
-    const auto end = end_by(segments_[i + 1], segments_[i]);
+    const auto end = end_by(segments_[i + 1].header.previous_end, segments_[i]);
     return number < state_.synced_to.segment || (end && place{number, *end} <= state_.synced_to);
   }
 
@@ -140,7 +167,8 @@ private:
     state_.segments.push_back(which.header.number);
     state_.closed = false;  // it was not the end, if this one follows
     const bool is_last = i + 1 == segments_.size();
-    const auto end = is_last ? std::nullopt : end_by(segments_[i + 1], which);
+    const auto end = is_last ? end_by(known_end_.value_or(place{}), which)
+                             : end_by(segments_[i + 1].header.previous_end, which);
     segment_scan scan{**opened, which.header, segment_header_size, end.value_or(UINT64_MAX)};
     for (;;) {
       while (auto found = scan.next()) give(which, *found);
@@ -171,8 +199,7 @@ private:
   }
 
   /// Where `one` ends, as the next segment says; it does not know if one in between has been freed.
-  static std::optional<std::uint32_t> end_by(const segment_file& next, const segment_file& one) {
-    const auto& end = next.header.previous_end;
+  static std::optional<std::uint32_t> end_by(place end, const segment_file& one) {
     if (end.segment != one.header.number) return std::nullopt;
     return end.offset;
   }
@@ -227,7 +254,9 @@ private:
   const std::string& folder_;
   const std::function<void(place, byte_view, const record&)>& use_;
   std::vector<segment_file> segments_;
-  bool cut_ = false;  // the log has ended; other segments are no part of it
+  std::vector<std::string> behind_;  // segments behind the end
+  std::optional<place> known_end_;   // of the log, said by empty segments that followed it
+  bool cut_ = false;                 // the log has ended; other segments are no part of it
   log_state state_;
 };
 
@@ -244,6 +273,14 @@ file_result<void> write_again(file_system& files, const std::string& path, std::
   if (!got) return failure{got.reason()};
   const byte_view pieces[] = {byte_view{bytes}.first(*got)};
   if (auto written = (*opened)->write(from, pieces); !written) return written;
+  return (*opened)->sync();
+}
+
+/// For good.
+file_result<void> cut_at(file_system& files, const std::string& path, std::uint64_t size) {
+  auto opened = files.open(path, open_mode::read_write);
+  if (!opened) return failure{opened.reason()};
+  if (auto cut = (*opened)->truncate(size); !cut) return cut;
   return (*opened)->sync();
 }
 
@@ -273,6 +310,11 @@ file_result<void> settle_log(file_system& files, const std::string& folder,
     const auto to = *number == state.end.segment ? state.end.offset : UINT64_MAX;
     if (auto written = write_again(files, folder + "/" + name, from, to); !written) return written;
   }
+  const auto last = segment_name(state.end.segment);
+  if (std::binary_search(names->begin(), names->end(), last))
+    if (auto cut = cut_at(files, folder + "/" + last, state.end.offset); !cut) return cut;
+  for (const auto& name : state.dead)
+    if (auto emptied = cut_at(files, folder + "/" + name, 0); !emptied) return emptied;
   for (const auto& name : state.dead)
     if (auto removed = files.remove(folder + "/" + name); !removed) return removed;
   return files.sync_folder(folder);

@@ -19,7 +19,8 @@ struct log_state {
   std::uint32_t last_number = 0;        ///< of a segment, whatever became of it
   std::vector<std::uint32_t> segments;  ///< of the log, in order
   std::vector<std::string> spares;      ///< files that can be used again
-  std::vector<std::string> dead;        ///< segments that are no part of the log
+  /// Segments that are no part of the log, in the order in which they are to go.
+  std::vector<std::string> dead;
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   /// In order: whatever was done before is in it. So too if it has no records.
@@ -59,8 +60,9 @@ result<log_state> recover_log_end(
     const std::function<void(place, byte_view frame, const record&)>& use,
     std::vector<unread_segment>& unread);
 
-/// Makes durable what was recovered, and removes the segments that are no part of it: after that a
-/// `log_writer` may go on behind `state.end`.
+/// Makes durable what was recovered, and removes what is no part of it, at the end of its last
+/// segment too: after that a `log_writer` may go on behind `state.end`, and until it does the same
+/// is found again.
 file_result<void> settle_log(file_system& files, const std::string& folder, const log_state& state);
 
 }  // namespace baton::journal

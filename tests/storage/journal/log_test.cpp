@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -320,4 +321,54 @@ TEST_CASE("a segment that was begun and not written is none") {
   CHECK(found.numbers == up_to(1));
   CHECK(found.state.last_number == 2);
   CHECK(found.state.dead == std::vector<std::string>{segment_name(2)});
+}
+
+TEST_CASE("a last segment without records is no part of the log, but says where the log ended") {
+  log_folder disk;
+  auto log = disk.open();
+  const auto places = disk.write(log, 3);
+  // As if the second had been written in vain: a sync failed, and nothing was written since.
+  const segment_header header{segment_kind::journal, 99, 2, 0, places[1]};
+  const auto bytes = encode(header);
+  std::ofstream{disk.path_of(2), std::ios::binary}.write(
+      reinterpret_cast<const char*>(bytes.data()), segment_header_size);
+  auto found = disk.recover();
+  CHECK(found.numbers == up_to(1));
+  CHECK(found.state.end == places[1]);
+  CHECK(!found.state.closed);
+  CHECK(found.state.segments == std::vector<std::uint32_t>{1});
+  CHECK(found.state.dead == std::vector<std::string>{segment_name(2)});
+  // It goes, and nothing comes back.
+  REQUIRE(settle_log(disk.files, disk.folder, found.state));
+  CHECK(disk.file_count() == 1);
+  found = disk.recover();
+  CHECK(found.numbers == up_to(1));
+  CHECK(found.state.end == places[1]);
+}
+
+TEST_CASE("what is no part of a log goes from behind, but what was passed over goes first") {
+  log_folder disk;
+  std::vector<place> last;
+  {
+    auto log = disk.open();
+    while (log.end().segment < 6) last = disk.write(log, 1, 10);
+    REQUIRE(log.sync());
+  }
+  const auto header_of = [&](std::uint32_t number, place previous_end) {
+    const auto bytes = encode({segment_kind::journal, 1000, number, 0, previous_end});
+    std::fstream file{disk.path_of(number), std::ios::in | std::ios::out | std::ios::binary};
+    file.write(reinterpret_cast<const char*>(bytes.data()), segment_header_size);
+  };
+  std::ofstream{disk.path_of(8)};
+  header_of(8, {4, segment_header_size});  // and over 5 and 6
+  std::ofstream{disk.path_of(9)};
+  header_of(9, {8, segment_header_size});
+  const auto found = disk.recover();
+  CHECK(found.state.end.segment == 4);
+  const auto dead = found.state.dead;
+  REQUIRE(dead.size() == 4);
+  CHECK(std::set<std::string>{dead[0], dead[1]} ==
+        std::set<std::string>{segment_name(5), segment_name(6)});
+  CHECK(dead[2] == segment_name(9));
+  CHECK(dead[3] == segment_name(8));
 }
