@@ -288,6 +288,8 @@ bool chunk_reader::pass_damage(open_segment& from, const request& wanted, outcom
 chunk_reader::verdict chunk_reader::judge(const chunk& front, const request& wanted,
                                           const outcome& made) {
   if (front.first >= wanted.before) return verdict::not_yet;
+  // Where a segment ends is not always known: this was written in vain.
+  if (front.first >= wanted.where.next) return verdict::passed_over;
   const bool is_passed = front.first + front.count <= made.offset;
   return is_passed || front.time_ms < wanted.since_ms ? verdict::passed_over : verdict::wanted;
 }
@@ -307,7 +309,7 @@ bool chunk_reader::take(const open_segment& from, byte_view frame, const request
   if (what == verdict::not_yet) return false;
   const auto inside = decode(frame);
   if (!inside) return fail(inside.reason().text);
-  made.offset = std::max(made.offset, front->first + front->count);
+  made.offset = std::max(made.offset, std::min(front->first + front->count, wanted.where.next));
   if (what == verdict::passed_over) return true;
   read_chunk one{front->first, front->time_ms, {}, made.stopped};
   one.messages.reserve(front->count);
@@ -350,7 +352,7 @@ bool chunk_reader::read_passing(open_segment& from, const request& wanted, std::
     if (what == verdict::not_yet) return false;
     one.first = front->first;
     one.time_ms = front->time_ms;
-    end = front->first + front->count;
+    end = std::min(front->first + front->count, wanted.where.next);
     const auto count = front->count;
     record.pass(chunk_front_size);
     for (auto n = count; what == verdict::wanted && why.empty() && n > 0; --n) {

@@ -128,7 +128,8 @@ std::vector<journal::reference_drop> segment_table::retire(std::uint64_t max_byt
   while (segments_.size() > 1) {
     const auto& oldest = segments_.front();
     if (bytes_ <= max_bytes && oldest.last_time_ms >= oldest_time_ms) break;
-    if (!unsynced_.empty() && unsynced_.front().where.at.segment <= oldest.number) break;
+    // The next one is the newest there is for certain, until a chunk in it has been synced.
+    if (!unsynced_.empty() && unsynced_.front().first <= segments_[1].first) break;
     gone.push_back(drop_of(oldest));
     bytes_ -= oldest.bytes;
     segments_.pop_front();

@@ -85,8 +85,9 @@ public:
 
   /// Lets go of whole segments from the oldest on, while there are more than `max_bytes` and while
   /// the last chunk of the oldest was taken before `oldest_time_ms`; what was read without a scan
-  /// may stay a chunk longer. Never of the newest one, nor of one with chunks that may yet be noted
-  /// anew. Gives what the journal is to drop; then `collect` frees them.
+  /// may stay a chunk longer. The newest one stays that begins with what is on the disk for good: a
+  /// power cut may take all behind it, and then it has to say which offset comes next. Gives what
+  /// the journal is to drop; then `collect` frees them.
   std::vector<journal::reference_drop> retire(std::uint64_t max_bytes,
                                               std::uint64_t oldest_time_ms);
 
