@@ -85,6 +85,9 @@ flow_plan make_plan(const flow_options& options, std::string_view prefix) {
     plan.deliveries_per_publish = 0;
   } else if (fanout) {
     plan.deliveries_per_publish = options.fanout;
+  } else if (options.queue_type == "stream") {  // each reader gets all
+    plan.deliveries_per_publish =
+        std::max<std::uint32_t>(1, options.consumers / static_cast<std::uint32_t>(queues));
   }
   return plan;
 }

@@ -29,6 +29,7 @@ struct flow_options {
   bool mandatory = false;
   bool persistent = false;
   bool durable = false;
+  std::string queue_type;   // of declares; empty: the broker's choice
   double rate = 0;          // messages/s of all producers; 0: as fast as it goes
   std::uint64_t count = 0;  // messages of all producers; 0: until the time is over
 };

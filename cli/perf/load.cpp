@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include "cli/perf/clock.hpp"
 #include "cli/perf/session.hpp"
@@ -70,7 +71,9 @@ result<void> load::prepare() {
     if (auto done = admin.connect(); !done) return done;
     declared_ = true;
     for (const auto& state : flows_)
-      if (auto done = admin.declare(state->plan, state->options.durable); !done) return done;
+      if (auto done = admin.declare(state->plan, state->options.durable, state->options.queue_type);
+          !done)
+        return done;
     if (auto done = admin.disconnect(); !done) return done;
   }
   for (auto& state : flows_)
@@ -134,8 +137,7 @@ void load::close_connections() {
 
 result<void> load::finish() {
   close_connections();
-  if (!declared_) return {};
-  declared_ = false;
+  if (!std::exchange(declared_, false) || run_.keep) return {};
   event_loop loop;
   session admin{loop, run_.to};
   if (auto done = admin.connect(); !done) return done;

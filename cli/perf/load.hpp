@@ -28,6 +28,7 @@ struct run_options {
   std::optional<int> pid;  // of the broker
   bool json = false;
   bool quiet = false;  // no line each second
+  bool keep = false;   // what it has declared stays
   bool spin = false;   // poll instead of sleeping: no wake-up is part of a latency
 };
 

@@ -95,8 +95,9 @@ result<void> run_until(second_by_second& lines, std::int64_t deadline_ns, bool w
   return {};
 }
 
-/// Until `expected` messages of flow 0 have arrived, or none arrives for a while.
-result<void> run_until_arrived(load& what, second_by_second& lines, bool consumed,
+/// Until `expected` messages of flow 0 have arrived (at consumers, or at the broker), or none
+/// arrives for a while.
+result<void> run_until_arrived(load& what, second_by_second& lines, bool consumed, bool confirms,
                                std::uint64_t expected) {
   constexpr std::int64_t patience_ns = 10 * second_ns;
   std::uint64_t arrived = 0;
@@ -104,7 +105,9 @@ result<void> run_until_arrived(load& what, second_by_second& lines, bool consume
     sleep_until(now_ns() + second_ns / 100);
     if (auto done = lines.collect(false); !done) return done;
     const auto& total = *lines.totals()[0];
-    const std::uint64_t now_arrived = consumed ? total.delivered : total.published;
+    const std::uint64_t now_arrived = consumed   ? total.delivered
+                                      : confirms ? total.confirmed
+                                                 : total.published;
     if (now_arrived >= expected && what.published_all(0)) return {};
     if (now_arrived != arrived) last_news = now_ns();
     arrived = now_arrived;
@@ -120,6 +123,7 @@ result<void> run_until_arrived(load& what, second_by_second& lines, bool consume
 process_usage used_between(const process_usage& from, process_usage to) {
   to.user_seconds -= from.user_seconds;
   to.system_seconds -= from.system_seconds;
+  to.written_bytes -= from.written_bytes;
   return to;
 }
 
@@ -147,7 +151,7 @@ result<measurement> measure(load& what, const run_options& run,
   const auto& plan = what.plan(0);
   auto done =
       first.count > 0
-          ? run_until_arrived(what, lines, plan.deliveries_per_publish > 0,
+          ? run_until_arrived(what, lines, plan.deliveries_per_publish > 0, first.confirm > 0,
                               first.count * std::max(plan.deliveries_per_publish, 1u))
           : run_until(lines, begin + static_cast<std::int64_t>(run.seconds * second_ns), false);
   if (!done) return failure{done.reason()};
@@ -173,6 +177,12 @@ void add_percentiles(report& to, std::string_view name, const histogram& values)
   add("_max_us", values.max());
 }
 
+void add_disk_usage(report& to, const measurement& measured, std::uint64_t body_bytes) {
+  if (measured.broker && body_bytes > 0)
+    to.add("broker_disk_bytes_per_byte",
+           static_cast<double>(measured.broker->written_bytes) / static_cast<double>(body_bytes));
+}
+
 void add_usage(report& to, const measurement& measured, std::uint64_t messages) {
   const double each = messages == 0 ? 0 : 1e6 / static_cast<double>(messages);
   if (measured.broker) {
@@ -181,6 +191,7 @@ void add_usage(report& to, const measurement& measured, std::uint64_t messages) 
     to.add("broker_user_seconds", measured.broker->user_seconds);
     to.add("broker_resident_bytes", measured.broker->resident_bytes);
     to.add("broker_peak_bytes", measured.broker->peak_resident_bytes);
+    to.add("broker_disk_bytes", measured.broker->written_bytes);
   }
   to.add("generator_user_us_per_message", measured.generator.user_seconds * each);
   to.add("generator_cpu_us_per_message", measured.generator.cpu_seconds() * each);
@@ -218,6 +229,7 @@ void add_flow_options(report& to, const flow_options& options, const flow_plan& 
   to.add("confirm_window", std::uint64_t{options.confirm});
   to.add_flag("persistent", options.persistent);
   to.add_flag("durable", options.durable);
+  if (!options.queue_type.empty()) to.add("queue_type", options.queue_type);
   if (options.rate > 0) to.add("rate", options.rate);
 }
 

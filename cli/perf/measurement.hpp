@@ -32,6 +32,8 @@ void add_percentiles(report& to, std::string_view name, const histogram& values)
 /// What the broker and the generator used, a message. A message is a delivery; where nobody
 /// consumes, a publish.
 void add_usage(report& to, const measurement& measured, std::uint64_t messages);
+/// What the broker wrote to disks for each byte of body that was published.
+void add_disk_usage(report& to, const measurement& measured, std::uint64_t body_bytes);
 
 /// Rates, counts and percentiles of one flow; `name` is put in front of each key.
 void add_flow(report& to, std::string_view name, const tally& done, double seconds);

@@ -113,11 +113,15 @@ void add_flow_arguments(CLI::App& command, settings& to) {
   command.add_flag("--mandatory", flow.mandatory, "have returned what no queue gets");
   command.add_flag("--persistent", flow.persistent, "delivery mode 2");
   command.add_flag("--durable", flow.durable, "durable queues and exchange");
+  command.add_option("--queue-type", flow.queue_type, "classic, quorum or stream: x-queue-type");
+  command.add_flag("--keep", to.run.keep,
+                   "leave what was declared, for a run with the same --prefix");
   command.add_option("--rate", flow.rate, "messages/s of all producers; 0: as fast as it goes")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--count", flow.count,
-                     "publish so many messages and stop when they have arrived");
+                     "publish so many messages and stop when they have arrived: at consumers, "
+                     "else (with --confirm) when they are confirmed");
   command.add_option("--threads", to.run.threads, "of the generator")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
@@ -161,6 +165,8 @@ result<report> run_flows(const settings& asked, const std::vector<load::request>
   for (const auto& each : (*measured).flows)
     messages += each->delivered > 0 ? each->delivered : each->published;
   add_usage(summary, *measured, messages);
+  if (requests.size() == 1)
+    add_disk_usage(summary, *measured, first.published * requests[0].options.size);
   for (std::size_t i = 1; i < (*measured).flows.size(); ++i)
     add_flow(summary, "load_", *(*measured).flows[i], (*measured).seconds);
   return summary;

@@ -80,6 +80,15 @@ result<process_usage> parse_status(std::string_view status, process_usage usage)
   return usage;
 }
 
+result<process_usage> parse_io(std::string_view io, process_usage usage) {
+  constexpr std::string_view name = "\nwrite_bytes:";
+  const auto at = io.find(name);
+  const auto number = at == io.npos ? std::nullopt : number_at(io.substr(at + name.size()));
+  if (!number) return failure{error{"/proc/PID/io has no write_bytes"}};
+  usage.written_bytes = *number;
+  return usage;
+}
+
 result<process_usage> read_process_usage(pid_t pid) {
   const auto folder = "/proc/" + std::to_string(pid);
   auto stat = read_text(folder + "/stat");
@@ -88,6 +97,8 @@ result<process_usage> read_process_usage(pid_t pid) {
   if (!status) return failure{status.reason()};
   auto usage = parse_stat(*stat, sysconf(_SC_CLK_TCK));
   if (!usage) return usage;
+  if (const auto io = read_text(folder + "/io"))
+    if (auto with_io = parse_io(*io, *usage)) usage = with_io;
   return parse_status(*status, *usage);
 }
 

@@ -15,6 +15,7 @@ struct process_usage {
   double system_seconds = 0;
   std::uint64_t resident_bytes = 0;       // VmRSS
   std::uint64_t peak_resident_bytes = 0;  // VmHWM
+  std::uint64_t written_bytes = 0;        // to disks
 
   double cpu_seconds() const noexcept { return user_seconds + system_seconds; }
 };
@@ -26,7 +27,10 @@ result<process_usage> parse_stat(std::string_view stat, long ticks_per_second);
 /// Adds the two memory figures out of the text of /proc/PID/status.
 result<process_usage> parse_status(std::string_view status, process_usage usage);
 
-/// Reads both files of a running process.
+/// Adds `write_bytes` out of the text of /proc/PID/io.
+result<process_usage> parse_io(std::string_view io, process_usage usage);
+
+/// Reads these files of a running process; that of its disks only where that is allowed.
 result<process_usage> read_process_usage(pid_t pid);
 
 /// This process, to the microsecond.

@@ -49,7 +49,7 @@ void session::on_frame(const wire::frame& frame) {
   if (frame.channel == 1) ++replies_;
 }
 
-result<void> session::declare(const flow_plan& plan, bool durable) {
+result<void> session::declare(const flow_plan& plan, bool durable, std::string_view queue_type) {
   request_batch requests{*this};
   const bool own_exchange = !plan.exchange.empty() && !plan.exchange.starts_with("amq.");
   if (own_exchange) {
@@ -57,7 +57,7 @@ result<void> session::declare(const flow_plan& plan, bool durable) {
     if (auto done = requests.added(); !done) return done;
   }
   for (const auto& queue : plan.queues) {
-    wire::queue_declare(requests.frames(), 1, queue, {durable, false, false});
+    wire::queue_declare(requests.frames(), 1, queue, {durable, false, false}, queue_type);
     if (auto done = requests.added(); !done) return done;
   }
   for (const auto& [queue, key] : plan.bindings) {

@@ -19,8 +19,8 @@ public:
   result<void> call(const std::string& frames, std::size_t replies);
   result<void> disconnect();
 
-  /// Declares all that a flow needs, or takes it away again.
-  result<void> declare(const flow_plan& plan, bool durable);
+  /// Declares all that a flow needs, its queues of `queue_type`, or takes it away again.
+  result<void> declare(const flow_plan& plan, bool durable, std::string_view queue_type = {});
   result<void> remove(const flow_plan& plan);
 
 private:

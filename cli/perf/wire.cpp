@@ -133,13 +133,19 @@ void exchange_delete(std::string& out, std::uint16_t channel, std::string_view n
 }
 
 void queue_declare(std::string& out, std::uint16_t channel, std::string_view name,
-                   queue_flags flags) {
+                   queue_flags flags, std::string_view type) {
   const int bits = flags.durable * 2 + flags.exclusive * 4 + flags.auto_delete * 8;
-  frame_writer{out, channel, method::queue_declare}
-      .u16(0)
-      .short_text(name)
-      .u8(static_cast<std::uint8_t>(bits))
-      .u32(0);
+  frame_writer frame{out, channel, method::queue_declare};
+  frame.u16(0).short_text(name).u8(static_cast<std::uint8_t>(bits));
+  constexpr std::string_view argument = "x-queue-type";
+  if (type.empty()) {
+    frame.u32(0);
+    return;
+  }
+  frame.u32(static_cast<std::uint32_t>(1 + argument.size() + 1 + 4 + type.size()))
+      .short_text(argument)
+      .u8('S')
+      .long_text(type);
 }
 
 void queue_delete(std::string& out, std::uint16_t channel, std::string_view name) {

@@ -154,8 +154,9 @@ struct queue_flags {
   bool exclusive = false;
   bool auto_delete = false;
 };
+/// `type`: x-queue-type; empty: says none.
 void queue_declare(std::string& out, std::uint16_t channel, std::string_view name,
-                   queue_flags flags);
+                   queue_flags flags, std::string_view type = {});
 void queue_delete(std::string& out, std::uint16_t channel, std::string_view name);
 void queue_bind(std::string& out, std::uint16_t channel, std::string_view queue,
                 std::string_view exchange, std::string_view key, bool no_wait);

@@ -16,6 +16,9 @@ class Case:
     timed: bool = True  # takes --duration and --warmup
     relay: bool = False  # the relay can stand in for the broker
     latency: bool = False  # more turns
+    config: str = ""  # of Baton, beside what all its nodes have
+    brokers: tuple = ("Baton", "RabbitMQ", "relay")
+    beside: str = ""  # a case of the same table; the first figure is told as a multiple of that one's
 
 
 def throughput(name, text, arguments, **more):
@@ -45,6 +48,43 @@ def churn(what, text):
 
 
 MANUAL = "--ack 100 --prefetch 1000"
+KEPT = "--durable --persistent"
+
+
+def durable(name, text, arguments):
+    figures = (("confirmed_per_second", "confirmed/s"), CPU,
+               ("broker_disk_bytes_per_byte", "written a byte"), ("confirm_p50_us", "confirm p50, us"),
+               PEAK)
+    return Case(name, "Durable", "1 KiB, nobody consumes, " + text,
+                f"throughput --size 1024 --consumers 0 {KEPT} {arguments}", figures)
+
+
+def cost(size, kept):
+    """The same load with and without the journal, which syncs nothing here."""
+    figures = (CPU, ("delivered_per_second", "delivered/s"))
+    return Case(f"cost-{size}-{'durable' if kept else 'transient'}", "Cost of the journal",
+                f'{size:,} bytes, 1 : 1, window of 1,000 confirms, `sync = "never"`',
+                f"throughput --size {size} --confirm 1000 {MANUAL}" + (f" {KEPT}" if kept else ""),
+                figures, config='[journal]\nsync = "never"\n', brokers=("Baton",),
+                beside=f"cost-{size}-transient" if kept else "")
+
+
+def many_queues(queues):
+    figures = (("delivered_per_second", "delivered/s"), CPU)
+    return Case(f"durable-queues-{queues}", "Durable queues",
+                f"1 KiB, {queues} queue{'s' if queues > 1 else ''}, 100 producers on 8 connections, 100 "
+                "consumers on 8, windows of 100 confirms",
+                f"throughput --size 1024 --queues {queues} --producers 100 --producer-connections 8 "
+                f"--consumers 100 --consumer-connections 8 --confirm 100 --ack 10 --prefetch 100 {KEPT}",
+                figures, beside="durable-queues-1" if queues > 1 else "")
+
+
+def stream(readers):
+    figures = (("delivered_per_second", "delivered/s"), ("published_per_second", "published/s"), CPU, PEAK)
+    return Case(f"stream-{readers}", "Streams",
+                f"100 bytes, 1 writer, {readers} reader{'s' if readers > 1 else ''} at the tail",
+                f"throughput --size 100 --queue-type stream {KEPT} --confirm 1000 --consumers {readers} "
+                f"--consumer-connections {min(readers, 8)} {MANUAL}", figures)
 
 CASES = [
     throughput("1-1", "16 bytes, 1 producer : 1 consumer", "--size 16", relay=True),
@@ -65,6 +105,13 @@ CASES = [
                "--size 16 --fanout 100 --consumers 100 --consumer-connections 10"),
     throughput("1000-queues", "16 bytes, 1,000 queues, a consumer's connection on each, 10 producers",
                "--size 16 --queues 1000 --producers 10 --consumers 1000"),
+    durable("durable-1-100", "1 producer, window of 100 confirms", "--confirm 100"),
+    durable("durable-1-1000", "1 producer, window of 1,000", "--confirm 1000"),
+    durable("durable-8-100", "8 producers, windows of 100", "--producers 8 --confirm 100"),
+    many_queues(1),
+    many_queues(100),
+    *(cost(size, kept) for size in (100, 1024) for kept in (False, True)),
+    *(stream(readers) for readers in (1, 8, 64)),
     latency(1_000),
     latency(10_000),
     latency(10_000, polled=True),

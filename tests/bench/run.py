@@ -25,6 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "system")]
 
 import node  # noqa: E402
 import rabbitmq  # noqa: E402
+import storage  # noqa: E402
 from cases import CASES, settings_of  # noqa: E402
 
 NODE = """
@@ -36,8 +37,8 @@ memory = "1GiB"
 class Baton(node.Node):
     name = "Baton"
 
-    def __init__(self):
-        super().__init__(config=NODE)
+    def __init__(self, config="", **more):
+        super().__init__(config=NODE + config, **more)
         self.uri = f"amqp://guest:guest@127.0.0.1:{self.port}/"
 
     def __exit__(self, kind, error, trace):
@@ -74,12 +75,14 @@ def run_once(case, broker_type, options):
     if case.timed:
         command += ["--duration", str(options.seconds), "--warmup", str(options.warmup)]
     try:
-        with broker_type() as broker:
+        with (broker_type(case.config) if broker_type is Baton else broker_type()) as broker:
             command += ["--uri", broker.uri, "--pid", str(broker.pid)]
             done = subprocess.run(command, capture_output=True, text=True,
                                   timeout=120 if case.timed else 900)
         if done.returncode == 0:
-            return json.loads(done.stdout)
+            summary = json.loads(done.stdout)
+            lost = summary.get("nacked", 0) + summary.get("returned", 0)
+            return {"failed": f"{lost} publishes came back"} if lost else summary
         return {"failed": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
     except (OSError, RuntimeError, ValueError, subprocess.TimeoutExpired) as problem:
         return {"failed": str(problem).splitlines()[0]}
@@ -91,7 +94,7 @@ def measure(case, brokers, options):
     turns = options.latency_turns if case.latency else options.turns
     for turn in range(turns):
         for broker in brokers:
-            if broker is Relay and not case.relay:
+            if broker.name not in case.brokers or broker is Relay and not case.relay:
                 continue
             summary = run_once(case, broker, options)
             runs[broker.name].append(summary)
@@ -117,7 +120,7 @@ def shown(key, value):
 
 
 def less_is_better(key):
-    return key.endswith(("_us", "_bytes", "_bytes_each")) or "_us_" in key
+    return key.endswith(("_us", "_bytes", "_bytes_each", "_per_byte")) or "_us_" in key
 
 
 def advantage(key, ours, theirs):
@@ -138,17 +141,24 @@ def cell(key, runs):
     return text
 
 
-def row_of(case, runs):
+def multiple(case, runs, others):
+    """Baton's first figure as a multiple of the other case's."""
+    key = case.figures[0][0]
+    ours, base = (median(summaries, key) for summaries in (runs.get("Baton", []), others.get("Baton", [])))
+    return f"; **{ours / base:.2f}** of the other's" if ours and base else ""
+
+
+def row_of(case, runs, others):
     any_summary = next((s for all in runs.values() for s in all if "failed" not in s), {})
     settings = settings_of(any_summary)
-    load = case.text + (f"; {settings}" if settings else "")
+    load = case.text + (f"; {settings}" if settings else "") + multiple(case, runs, others)
     for name, summaries in runs.items():
         for why in sorted({summary["failed"] for summary in summaries if "failed" in summary}):
             load += f". **{name} failed**: {why.replace('|', '/')}"
     return f"| {load} | {' | '.join(cell(key, runs) for key, _ in case.figures)} |"
 
 
-def in_process(options):
+def in_process(options, brokers):
     """What the embedded node's own benchmark prints, or why there is nothing."""
     program = Path(os.environ["BATON"]).parent / "embedded_bench"
     if not program.exists():
@@ -156,6 +166,15 @@ def in_process(options):
     say("in-process")
     done = subprocess.run([program], capture_output=True, text=True, timeout=300)
     return done.stdout.rstrip() if done.returncode == 0 else f"embedded_bench failed: {done.stderr.strip()}"
+
+
+# What is no load of one kind for some seconds.
+OTHERS = {
+    "in-process": ("In process, without a socket:", in_process),
+    "replay": ("What Baton's store wrote, and the same calls repeated with nothing in between:",
+               lambda options, brokers: storage.replay(Baton, options)),
+    "deep": ("A deep queue:", lambda options, brokers: storage.deep(Baton, brokers, options)),
+}
 
 
 def machine():
@@ -167,7 +186,7 @@ def machine():
             f"{memory_kb / 1024 / 1024:.0f} GiB, {system}, Linux {platform.release()}")
 
 
-def report(results, brokers, options, embedded):
+def report(results, brokers, options, others):
     against = f"RabbitMQ {rabbitmq.version()}" if rabbitmq.RabbitMQ in brokers else "Baton alone"
     lines = [
         f"Machine: {machine()}; the generator shares it. {against}. Medians of {options.turns} turn(s) "
@@ -180,9 +199,10 @@ def report(results, brokers, options, embedded):
         cases = list(cases)
         headings = [heading for _, heading in cases[0][0].figures]
         lines += ["", f"| {table} | {' | '.join(headings)} |", "|---|" + "---:|" * len(headings)]
-        lines += [row_of(case, runs) for case, runs in cases]
-    if embedded is not None:
-        lines += ["", "In process, without a socket:", "", "```", embedded, "```"]
+        by_name = {case.name: runs for case, runs in cases}
+        lines += [row_of(case, runs, by_name.get(case.beside, {})) for case, runs in cases]
+    for heading, text in others:
+        lines += ["", heading, "", "```", text, "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -190,12 +210,14 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--baton", default=HERE.parent.parent / "build/release/baton")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
-                        help=f"cases: in-process, {', '.join(case.name for case in CASES)}")
+                        help=f"cases: {', '.join([*OTHERS, *(case.name for case in CASES)])}")
     parser.add_argument("--brokers", default="Baton,RabbitMQ,relay", help="of these, those that are there")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--latency-turns", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=5, help="that are measured, of each run")
     parser.add_argument("--warmup", type=float, default=2)
+    parser.add_argument("--deep-messages", type=int, default=10_000_000,
+                        help="of the deep queue; RabbitMQ gets a tenth")
     parser.add_argument("--quick", action="store_true", help="one turn of 2 s: does it run at all?")
     parser.add_argument("--out", type=Path, help="write the report there too")
     parser.add_argument("--raw", type=Path, help="write every summary there, as JSON")
@@ -203,7 +225,8 @@ def parse_options():
     if options.quick:
         options.turns = options.latency_turns = 1
         options.seconds, options.warmup = 2, 1
-    known = {case.name for case in CASES} | {"in-process"}
+        options.deep_messages = 200_000
+    known = {case.name for case in CASES} | set(OTHERS)
     if unknown := set(options.only) - known:
         parser.error(f"no such case: {', '.join(sorted(unknown))}")
     return options
@@ -228,15 +251,17 @@ def main():
     for case in CASES:
         if not options.only or case.name in options.only:
             results.append((case, measure(case, brokers, options)))
-    embedded = in_process(options) if not options.only or "in-process" in options.only else None
+    others = [(heading, measure_it(options, brokers)) for name, (heading, measure_it) in OTHERS.items()
+              if not options.only or name in options.only]
 
-    text = report(results, brokers, options, embedded)
+    text = report(results, brokers, options, others)
     print(text)
     if options.out:
         options.out.write_text(text)
     if options.raw:
         options.raw.write_text(json.dumps({case.name: runs for case, runs in results}, indent=1))
-    failed = any("failed" in summary for _, runs in results for summary in runs.get("Baton", []))
+    failed = (any("failed" in summary for _, runs in results for summary in runs.get("Baton", []))
+              or any("failed:" in told for _, told in others))
     return 1 if failed else 0
 
 

@@ -42,6 +42,18 @@ class PerfTest(unittest.TestCase):
                 self.assertEqual(summary.get("confirmed", expected), expected)
                 self.assertEqual(summary.get("nacked", 0), 0)
 
+    def test_one_run_drains_what_another_one_has_kept(self):
+        kept = "--durable --persistent --queue-type quorum --prefix kept --count 3000"
+        filled = perf(self.node, f"throughput {kept} --consumers 0 --producers 3 --confirm 100 --keep")
+        self.assertEqual((filled["confirmed"], filled["queue_type"]), (3000, "quorum"))
+        self.assertGreater(filled["broker_disk_bytes_per_byte"], 0)
+        queue, = json.loads(self.node.command("queues", "--json"))
+        self.assertEqual((queue["name"], queue["ready"]), ("kept-0", 3000))
+        self.assertEqual(queue["arguments"], {"x-queue-type": "quorum"})
+        drained = perf(self.node, f"throughput {kept} --producers 0 --ack 10 --prefetch 100")
+        self.assertEqual(drained["delivered"], 3000)
+        self.assertEqual(json.loads(self.node.command("queues", "--json")), [])
+
     def test_a_fan_out_delivers_to_every_queue(self):
         summary = perf(self.node, "throughput --fanout 12 --consumer-connections 4 --count 5000")
         self.assertEqual(summary["delivered"], 60000)

@@ -34,6 +34,15 @@ TEST_CASE("memory comes from the lines VmHWM and VmRSS of a status text", "[perf
   CHECK_FALSE(parse_status("VmHWM:\nVmRSS:\n", {}));
 }
 
+TEST_CASE("what was written comes from the line write_bytes, not from those that end like it") {
+  const auto usage = parse_io(
+      "rchar: 1\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4096\ncancelled_write_bytes: 5\n", {});
+  REQUIRE(usage);
+  CHECK((*usage).written_bytes == 4096);
+  CHECK_FALSE(parse_io("rchar: 1\ncancelled_write_bytes: 5\n", {}));
+  CHECK_FALSE(parse_io("rchar: 1\nwrite_bytes:\n", {}));
+}
+
 TEST_CASE("the usage of a running process can be read, that of no process cannot", "[perf]") {
   const auto own = read_process_usage(getpid());
   REQUIRE(own);
