@@ -75,13 +75,25 @@ struct commit_now;
 struct drop_references;
 struct free_memory;
 struct close_journal;
+struct leave_log;
 struct ask_journal_report;
-using store_ref =
-    actor_ref<append, commit_now, drop_references, free_memory, close_journal, ask_journal_report>;
+using store_ref = actor_ref<append, commit_now, drop_references, free_memory, close_journal,
+                            leave_log, ask_journal_report>;
 
 struct read_messages;
 struct leave_journal;
 using reader_ref = actor_ref<read_messages, leave_journal>;
+
+struct chunks_written;
+struct chunks_safe;
+struct chunks_synced;
+struct chunks_read;
+/// A stream, for its store and the reader.
+using stream_ref = actor_ref<chunks_written, chunks_safe, chunks_synced, chunks_read>;
+
+struct read_chunks;
+struct leave_segments;
+using stream_reader_ref = actor_ref<read_chunks, leave_segments>;
 
 struct connection_closed;
 struct memory_is_short;

@@ -20,6 +20,7 @@
 #include "actors/queue/queue_core.hpp"
 #include "actors/receipt.hpp"
 #include "actors/runtime/actor_ref.hpp"
+#include "actors/stream/stream_core.hpp"
 #include "actors/topology/refusal.hpp"
 #include "actors/topology/topology_core.hpp"
 #include "config/field_value.hpp"
@@ -392,6 +393,12 @@ struct close_journal {
 /// Publishers wait for memory: what is only kept until it is synced is to be let go of.
 struct free_memory {};
 
+/// Its stream is gone: the store lets go of the log, calls `then` on its loop, where files may be
+/// removed, and ends.
+struct leave_log {
+  std::function<void()> then;
+};
+
 struct ask_journal_report {
   promise<journal_report> reply;
 };
@@ -409,6 +416,44 @@ struct read_messages {
 /// The queue has nothing more on the disk.
 struct leave_journal {
   queue_id queue;
+};
+
+// ---- to streams
+
+/// From its store: these chunks lie there.
+struct chunks_written {
+  std::vector<stream_core::unwritten::chunk> chunks;
+  std::vector<journal::record_place> where;  // of each
+};
+/// All below is as safe as was asked for: readers may have it.
+struct chunks_safe {
+  std::uint64_t end = 0;
+};
+/// All below is on the disk, and is not written anew.
+struct chunks_synced {
+  std::uint64_t end = 0;
+};
+/// From the reader: the answer to `read_chunks`.
+struct chunks_read {
+  stream_read asked;
+  stream_found found;
+};
+
+// ---- to the reader of streams
+
+/// Reads from a stream's log. Answered by `chunks_read`.
+struct read_chunks {
+  stream_ref to;
+  queue_id stream;
+  stream_read wanted;
+};
+
+/// What a stream does not need of its log: the pages of segments that all of its readers have left
+/// behind, and the files of those that are gone.
+struct leave_segments {
+  queue_id stream;
+  std::vector<std::uint32_t> left_behind;
+  std::uint32_t gone_before = 0;  // UINT32_MAX: the stream is gone
 };
 
 // ---- to the supervisor

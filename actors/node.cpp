@@ -74,6 +74,7 @@ struct node::parts {
     if (services != nullptr) {
       services->store = {};
       services->reader = {};
+      services->stream_reader = {};
       services->topology = {};
       services->supervisor = {};
     }

@@ -22,6 +22,8 @@
 
 namespace baton {
 
+class node_storage;
+
 /// What all publishers and consumers of one loop share.
 struct loop_services {
   explicit loop_services(const topology_publication& published) : view{published} {}
@@ -60,6 +62,8 @@ public:
   supervisor_ref supervisor;
   store_ref store;    // empty: nothing is stored
   reader_ref reader;  // like store
+  stream_reader_ref stream_reader;
+  node_storage* storage = nullptr;  // like store: gives streams their logs
 
   connection_id next_connection() noexcept { return {++connections_}; }
   consumer_id next_consumer() noexcept { return {++consumers_}; }
@@ -75,12 +79,8 @@ public:
            high_mark_bytes() / 10 * 9 + reserved_bytes.load(std::memory_order_relaxed);
   }
   /// Publishers wait, for memory or for the disk.
-  bool publishers_wait() const noexcept {
-    return disk_is_short.load(std::memory_order_relaxed) || memory_is_short();
-  }
-  bool publishers_may_go_on() const noexcept {
-    return !disk_is_short.load(std::memory_order_relaxed) && memory_is_ample();
-  }
+  bool publishers_wait() const noexcept { return disk_is_short() || memory_is_short(); }
+  bool publishers_may_go_on() const noexcept { return !disk_is_short() && memory_is_ample(); }
   /// The whole budget is in use: not even what would free memory may take more first.
   bool memory_is_full() const noexcept {
     return memory_account::total() >= configured_.node.memory.value;
@@ -92,8 +92,9 @@ public:
             high_mark_bytes() / 6 * 5};
   }
 
-  /// The journal takes nothing more for the moment: publishers wait.
-  std::atomic<bool> disk_is_short{false};
+  /// The journal, or a stream's log, takes nothing more for the moment: publishers wait.
+  bool disk_is_short() const noexcept { return stores_short.load(std::memory_order_relaxed) > 0; }
+  std::atomic<std::uint32_t> stores_short{0};
   /// Milliseconds since 1970 less those of the loops' clock, when the node was started.
   std::chrono::milliseconds wall_offset{0};
 

@@ -1,16 +1,24 @@
 #include "actors/node_storage.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <set>
 #include <utility>
 
 #include "actors/reader_actor.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/stream_reader_actor.hpp"
 #include "actors/support/log.hpp"
+#include "storage/stream/stream_folder.hpp"
 
 namespace baton {
 
 namespace {
+
+// Sizes that a stream's segments can have.
+constexpr std::uint64_t least_segment_size = 64 << 10;
+constexpr std::uint64_t most_segment_size = std::uint64_t{2} << 30;
 
 failure<error> failed(const io_error& why) { return failure{error{why.text()}}; }
 
@@ -43,19 +51,19 @@ journal::journal_entry ended_early(
 result<std::unique_ptr<node_storage>> node_storage::open(
     file_system& files, const settings& configured, std::function<std::uint64_t()> generation) {
   const auto data = configured.node.data.string();
-  std::unique_ptr<node_storage> made{new node_storage{files, data + "/journal"}};
+  std::unique_ptr<node_storage> made{new node_storage{files, data, std::move(generation)}};
   auto locked = files.lock_folder(data);
   if (!locked) return failed(locked.reason());
   made->lock_ = *std::move(locked);
-  if (auto ready = files.create_folder(made->folder_); !ready) return failed(ready.reason());
+  for (const auto& folder : {made->folder_, made->streams_})
+    if (auto ready = files.create_folder(folder); !ready) return failed(ready.reason());
   if (auto synced = files.sync_folder(data); !synced) return failed(synced.reason());
-  if (auto recovered = made->recover(configured.journal, std::move(generation)); !recovered)
+  if (auto recovered = made->recover(configured.journal); !recovered)
     return failure{recovered.reason()};
   return made;
 }
 
-result<void> node_storage::recover(const journal_settings& configured,
-                                   std::function<std::uint64_t()> generation) {
+result<void> node_storage::recover(const journal_settings& configured) {
   const auto begun = std::chrono::steady_clock::now();
   auto read = journal::recover_node(files_, folder_);
   if (!read) return failure{read.reason()};
@@ -91,15 +99,66 @@ result<void> node_storage::recover(const journal_settings& configured,
                              " ms" +
                              (node.log.closed ? "" : "; the node had not been stopped in order"));
   log_ = std::make_unique<journal::journal>(files_, folder_, configured, node.log,
-                                            std::move(node.live), std::move(generation));
+                                            std::move(node.live), generation_);
   if (!ended.records.empty()) log_->add(std::move(ended));
+  return recover_streams(defined);
+}
+
+result<void> node_storage::recover_streams(const std::set<std::uint64_t>& defined) {
+  auto names = files_.list(streams_);
+  if (!names) return failed(names.reason());
+  for (const auto& name : *names) {
+    std::uint64_t id = 0;
+    const auto read = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (read.ec != std::errc{} || read.ptr != name.data() + name.size()) continue;
+    const auto folder = stream_log::stream_folder(streams_, id);
+    if (defined.count(id) == 0) {
+      if (auto removed = stream_log::remove_stream(files_, folder); !removed)
+        log::warning("stream", "cannot be removed: " + removed.reason().text());
+      continue;
+    }
+    auto found = stream_log::recover_stream(files_, folder, id);
+    if (!found) return failure{found.reason()};
+    for (const auto& text : found->log.damage) log::error("stream damaged", text);
+    if (!found->log.torn.empty()) log::warning("stream", found->log.torn);
+    if (auto settled = journal::settle_log(files_, folder, found->log); !settled)
+      return failed(settled.reason());
+    found_streams_.emplace(id, *std::move(found));
+  }
   return {};
+}
+
+stream_actor::disk_side node_storage::open_stream(node_services& node, const queue_entry& entry) {
+  const auto id = entry.id.value;
+  const auto folder = stream_log::stream_folder(streams_, id);
+  auto found = found_streams_.extract(id);
+  auto log = found ? std::move(found.mapped()) : stream_log::recovered_stream{id};
+  auto configured = node.configured().journal;
+  configured.reserved_segments = 0;
+  if (const auto size = entry.arguments.max_segment_size)
+    configured.segment_size.value =
+        std::clamp(*size, least_segment_size, std::uint64_t{most_segment_size});
+  stream_actor::disk_side side{
+      baton::spawn<store_actor>(
+          node.loops().writing(), node,
+          std::make_unique<journal::journal>(files_, folder, configured, log.log,
+                                             std::move(log.live), generation_, id)),
+      node.stream_reader,
+      [&files = files_, folder] {
+        if (auto removed = stream_log::remove_stream(files, folder); !removed)
+          log::warning("stream", "cannot be removed: " + removed.reason().text());
+      },
+      node.wall_offset, std::move(log.table)};
+  return side;
 }
 
 void node_storage::start(node_services& node) {
   node.store = baton::spawn<store_actor>(node.loops().writing(), node, std::move(log_));
   node.reader = baton::spawn<reader_actor>(
       node.loops().reading(), std::make_unique<journal::message_reader>(files_, folder_));
+  node.stream_reader = baton::spawn<stream_reader_actor>(
+      node.loops().reading(), std::make_unique<stream_log::chunk_reader>(files_, streams_));
+  node.storage = this;
 }
 
 }  // namespace baton

@@ -36,13 +36,14 @@ void publish_outbox::add(std::span<const queue_entry* const> queues, message tak
   const bool persistent = taken.persistent();
   record_share joint;
   if (store && queues.size() > 1)
-    if (const auto storing = std::count_if(queues.begin(), queues.end(),
-                                           [&](const auto* q) { return q->stores(persistent); });
+    if (const auto storing =
+            std::count_if(queues.begin(), queues.end(),
+                          [&](const auto* q) { return shares_records(*q, persistent); });
         storing > 1)
       joint =
           record_share::open(store, taken, static_cast<std::size_t>(storing), run.share(), number);
   const auto share_for = [&](const queue_entry& q) {
-    return joint && q.stores(persistent) ? joint.share() : record_share{};
+    return joint && shares_records(q, persistent) ? joint.share() : record_share{};
   };
   for (const auto* q : queues.first(queues.size() - 1))
     add(q->id, queue_endpoint::of(*q).to, taken.fork(), run, number, share_for(*q));

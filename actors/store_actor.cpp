@@ -25,7 +25,10 @@ store_actor::store_actor(caf::actor_config& config, node_services& node,
       retry_timer_{*this, [this] { try_again(); }},
       space_timer_{*this, [this] { look_at_space(); }} {}
 
-void store_actor::on_exit() { log_.reset(); }
+void store_actor::on_exit() {
+  if (std::exchange(is_short_, false)) --node_.stores_short;
+  log_.reset();
+}
 
 void store_actor::handle(append& request) {
   log_->add(std::move(request.entry));
@@ -49,7 +52,7 @@ void store_actor::handle(commit_now&) {
 
 void store_actor::commit() {
   if (auto written = log_->commit(); !written) failed("write", written.reason());
-  if (!log_->has_pending() && node_.disk_is_short.exchange(false))
+  if (!log_->has_pending() && std::exchange(is_short_, false) && --node_.stores_short == 0)
     log::warning("journal", "the disk takes what is written again: publishers go on");
   switch (log_->needs_sync()) {
     case journal::sync_need::now:
@@ -88,11 +91,13 @@ void store_actor::look_at_space() {
 void store_actor::try_again() { commit(); }
 
 void store_actor::failed(const char* doing, const io_error& why) {
-  if (log_->has_pending() && !node_.disk_is_short.exchange(true))
+  if (log_->has_pending() && !std::exchange(is_short_, true)) {
+    ++node_.stores_short;
     log::error("journal",
                std::string{"cannot "} + doing + " the journal, publishers wait: " + why.text());
-  else
+  } else {
     log::error("journal", std::string{"cannot "} + doing + " the journal: " + why.text());
+  }
   retry_timer_.arm(retry_interval);
 }
 
@@ -103,6 +108,12 @@ void store_actor::handle(free_memory&) {
 void store_actor::handle(close_journal&) {
   if (auto closed = log_->close(); !closed)
     log::error("journal", "cannot close the journal: " + closed.reason().text());
+}
+
+void store_actor::handle(leave_log& request) {
+  log_.reset();
+  request.then();
+  quit();
 }
 
 void store_actor::handle(ask_journal_report& request) {
@@ -116,7 +127,7 @@ void store_actor::handle(ask_journal_report& request) {
   report.groups = figures.groups;
   report.syncs = figures.syncs;
   report.failures = figures.failed_writes + figures.failed_syncs;
-  report.full = node_.disk_is_short;
+  report.full = node_.disk_is_short();
   std::move(request.reply).keep(std::move(report));
 }
 

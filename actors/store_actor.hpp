@@ -13,6 +13,8 @@ namespace baton {
 /// The actor around the journal. It has a loop of its own and blocks it: what is appended while a
 /// group is written and synced waits in its mailbox and is the next group, one sync for all.
 ///
+/// Each stream has one for its own log, on the same loop.
+///
 /// While the disk takes nothing more, nothing is lost: the node's publishers wait
 /// (`node_services::disk_is_short`), and it tries again in an interval.
 class store_actor final : public actor_of<store_actor, store_ref> {
@@ -25,6 +27,7 @@ public:
   void handle(drop_references& notice);
   void handle(free_memory&);
   void handle(close_journal&);
+  void handle(leave_log& request);
   void handle(ask_journal_report& request);
 
 protected:
@@ -42,6 +45,7 @@ private:
   node_services& node_;
   std::unique_ptr<journal::journal> log_;
   bool commit_wanted_ = false;
+  bool is_short_ = false;  // it is one of those for which `node_services::stores_short` counts
   timer sync_timer_;
   timer retry_timer_;
   timer space_timer_;

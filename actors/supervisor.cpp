@@ -143,7 +143,7 @@ void supervisor::handle(connection_closed& notice) {
 
 void supervisor::handle(memory_is_short& notice) {
   if (waiting_for_space_.empty())
-    log::warning("memory", node_.disk_is_short
+    log::warning("memory", node_.disk_is_short()
                                ? "the disk takes nothing more: publishers wait"
                                : "memory has reached its high mark: publishers wait");
   waiting_for_space_.insert(notice.connection);
@@ -152,7 +152,7 @@ void supervisor::handle(memory_is_short& notice) {
 
 void supervisor::look_at_memory() {
   if (!node_.publishers_may_go_on()) {
-    if (node_.store && !node_.disk_is_short) node_.store.send(free_memory{});
+    if (node_.store && !node_.disk_is_short()) node_.store.send(free_memory{});
     memory_timer_.arm(memory_interval);
     return;
   }

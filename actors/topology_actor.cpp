@@ -23,6 +23,12 @@ void log_warnings(const std::vector<std::string>& warnings) {
   for (const auto& w : warnings) log::warning("unknown argument", w);
 }
 
+bool is_stream(const queue_declaration& asked) {
+  const auto* type = find_field(asked.arguments, "x-queue-type");
+  const auto* name = type == nullptr ? nullptr : type->get<std::string>();
+  return name != nullptr && *name == "stream" && !asked.passive;
+}
+
 template <class Outcome>
 defined answer_to(const result<Outcome, refusal>& outcome) {
   defined answer;
@@ -108,6 +114,7 @@ defined topology_actor::apply(const define& request) {
 
 topology_core::make_target topology_actor::make_queue(loop& home) {
   return [this, &home](const queue_entry& entry) {
+    if (entry.arguments.type == queue_type::stream) return make_stream(home, entry);
     const bool stores = node_.store && entry.survives_restart();
     auto queue =
         baton::spawn<queue_actor>(home, entry, node_.allowance_of_a_queue(), topology_ref{self()},
@@ -115,6 +122,21 @@ topology_core::make_target topology_actor::make_queue(loop& home) {
     if (stores) storing_.emplace(entry.id, queue);
     return std::make_shared<queue_endpoint>(std::move(queue));
   };
+}
+
+std::shared_ptr<queue_endpoint> topology_actor::make_stream(loop& home, const queue_entry& entry) {
+  const auto& limits = node_.configured().limits;
+  stream_limits made;
+  made.tail = limits.stream_tail.value;
+  made.cache = limits.stream_cache.value;
+  made.max_bytes = entry.arguments.max_length_bytes;
+  if (const auto age = entry.arguments.max_age)
+    made.max_age_ms = static_cast<std::uint64_t>(age->count());
+  auto stream =
+      baton::spawn<stream_actor>(home, entry, made, node_.allowance_of_a_queue(),
+                                 topology_ref{self()}, node_.storage->open_stream(node_, entry));
+  storing_.emplace(entry.id, stream);
+  return std::make_shared<queue_endpoint>(queue_ref{std::move(stream)});
 }
 
 std::unique_ptr<queue_actor::journal_side> topology_actor::journal_side_of(queue_id id) {
@@ -130,6 +152,12 @@ std::unique_ptr<queue_actor::journal_side> topology_actor::journal_side_of(queue
 }
 
 defined topology_actor::declare(const baton::requester& who, queue_declaration asked, loop& home) {
+  if (!node_.store && is_stream(asked)) {
+    defined answer;
+    answer.refused = refusal{refusal::precondition_failed,
+                             "this node has no disk, which " + asked.name + " needs as a stream"};
+    return answer;
+  }
   auto outcome = core_.declare_queue(who, std::move(asked), make_queue(home));
   auto answer = answer_to(outcome);
   if (!outcome) return answer;

@@ -56,6 +56,7 @@ private:
   defined apply(const define& request);
   defined declare(const baton::requester& who, queue_declaration asked, loop& home);
   topology_core::make_target make_queue(loop& home);
+  std::shared_ptr<queue_endpoint> make_stream(loop& home, const queue_entry& entry);
   result<void> declare_configured();
   void end_queues(const std::vector<shared<queue_entry>>& gone);
   void want_publish();

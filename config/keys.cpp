@@ -273,6 +273,14 @@ const std::vector<key<limit_settings>>& keys_of() {
        "The same, of all connections. Unless set, a quarter of `node.memory`, and room for one "
        "connection at least.",
        within(1_B, 65536_GiB)},
+      {"stream_tail", &s::stream_tail,
+       "Bytes of its newest messages that a stream keeps in memory for readers that have not got "
+       "them yet; the others read from the disk. Unless set, at most a sixteenth of `node.memory`.",
+       within(64_KiB, 1_GiB)},
+      {"stream_cache", &s::stream_cache,
+       "Bytes that a stream keeps of what was read back from the disk. Unless set, at most a "
+       "sixteenth of `node.memory`.",
+       within(64_KiB, 1_GiB)},
       {"max_transaction", &s::max_transaction,
        "Bytes of the publishes and acks that wait for the tx.commit of an AMQP channel. Unless "
        "set, at "

@@ -108,6 +108,8 @@ struct limit_settings {
   byte_count max_unsent = 4_MiB;         ///< waiting for a socket; beyond it the client is not read
   byte_count max_incomplete_per_connection = 128_MiB;  ///< of messages whose bodies are arriving
   byte_count max_incomplete_per_node = 256_MiB;        ///< the same, of all connections
+  byte_count stream_tail = 4_MiB;       ///< newest messages of a stream that are kept in memory
+  byte_count stream_cache = 8_MiB;      ///< messages of a stream that were read back from the disk
   byte_count max_transaction = 64_MiB;  ///< publishes and acks that wait for tx.commit on a channel
 };
 

@@ -118,6 +118,8 @@ void check_limits(const settings& node, const document_table& document, mistakes
   check(size_of("limits", "delivery_credit", limits.delivery_credit), half);
   check(size_of("limits", "max_unsent", limits.max_unsent), half);
   check(size_of("limits", "max_transaction", limits.max_transaction), half);
+  check(size_of("limits", "stream_tail", limits.stream_tail), half);
+  check(size_of("limits", "stream_cache", limits.stream_cache), half);
   check(size_of("journal", "max_unsynced", node.journal.max_unsynced), half);
   check(size_of("limits", "publish_reserve", limits.publish_reserve),
         size_of("node", "high_mark", above_high_mark(node.node), "what node.memory has above "));
@@ -339,6 +341,10 @@ void fit_limits(settings& node, const document_table& document) {
     node.node.queue_share = std::min(node.node.queue_share, node.node.high_mark);
   if (!is_set("publish_reserve"))
     limits.publish_reserve = std::min(limits.publish_reserve, above_high_mark(node.node));
+  if (!is_set("stream_tail"))
+    limits.stream_tail = std::min(limits.stream_tail, byte_count{memory / 16});
+  if (!is_set("stream_cache"))
+    limits.stream_cache = std::min(limits.stream_cache, byte_count{memory / 16});
   if (!is_set("max_transaction"))
     limits.max_transaction = std::min(limits.max_transaction, byte_count{memory / 8});
   if (!is_set("max_message_size"))

@@ -49,6 +49,8 @@ public:
 
   /// The window of a consumer that starts now; 0: unlimited.
   std::uint32_t for_new_consumer() const noexcept { return per_consumer_; }
+  /// Whether the client has set a window for consumers that start now.
+  bool is_limited() const noexcept { return per_consumer_ > 0 || shared_ < limit_; }
   /// Demand that a consumer starts with; absent: any number.
   std::optional<std::uint32_t> add(consumer_id consumer, bool no_ack);
   /// It has ended, and nothing that it was handed is on its way any more.

@@ -173,7 +173,9 @@ private:
   void tell_demands();
   void answer_qos();
   void start_consumer(const amqp091::methods::basic_consume& asked, const queue_entry& queue,
-                      std::int32_t priority);
+                      std::int32_t priority, stream_reading reading);
+  std::optional<stream_reading> reading_of(const amqp091::methods::basic_consume& asked,
+                                           const queue_entry& stream);
   void start_reply_consumer(const amqp091::methods::basic_consume& asked);
   void remove_consumer(consumer_id which);
   void tell_cancelled(const std::string& tag);

@@ -100,11 +100,42 @@ void amqp_channel::on(const methods::basic_consume& asked) {
               ": \"expected integer, got " + type_of(*given) + '"');
     priority = static_cast<std::int32_t>(std::clamp<std::int64_t>(*number, INT32_MIN, INT32_MAX));
   }
-  start_consumer(asked, *queue, priority);
+  stream_reading reading;
+  if (queue->arguments.type == queue_type::stream) {
+    auto checked = reading_of(asked, *queue);
+    if (!checked) return;
+    reading = *std::move(checked);
+  }
+  start_consumer(asked, *queue, priority, std::move(reading));
+}
+
+std::optional<stream_reading> amqp_channel::reading_of(const methods::basic_consume& asked,
+                                                       const queue_entry& stream) {
+  const auto text = queue_text(stream.name, context_.vhost_name);
+  if (asked.no_ack) {
+    raise<methods::basic_consume>(
+        reply_code::not_implemented,
+        "automatic acknowledgement is not supported by stream queues: " + text);
+    return std::nullopt;
+  }
+  if (!windows_.is_limited()) {
+    raise<methods::basic_consume>(reply_code::precondition_failed,
+                                  "consumer prefetch count is not set for " + text);
+    return std::nullopt;
+  }
+  const auto now = context_.home.now().time_since_epoch();
+  const auto wall_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now) + context_.node.wall_offset;
+  auto reading =
+      parse_stream_reading(asked.arguments.entries, static_cast<std::uint64_t>(wall_ms.count()));
+  if (reading) return *std::move(reading);
+  raise<methods::basic_consume>(reply_code::precondition_failed,
+                                reading.reason().text + ", for " + text);
+  return std::nullopt;
 }
 
 void amqp_channel::start_consumer(const methods::basic_consume& asked, const queue_entry& entry,
-                                  std::int32_t priority) {
+                                  std::int32_t priority, stream_reading reading) {
   const auto& queue = queue_endpoint::of(entry).queue;
   const auto& limits = context_.limits();
   auto started = std::make_unique<consumer>();
@@ -129,6 +160,7 @@ void amqp_channel::start_consumer(const methods::basic_consume& asked, const que
   options.priority = priority;
   options.prefetch = started->prefetch;
   options.byte_credit = limits.delivery_credit.value;
+  options.reading = std::move(reading);
   options.demand = windows_.add(started->id, asked.no_ack);
 
   wait();
@@ -301,6 +333,10 @@ void amqp_channel::on(const methods::basic_get& asked) {
   if (!name) return;
   const auto* entry = find_queue<methods::basic_get>(*name, permission::read);
   if (entry == nullptr) return;
+  if (entry->arguments.type == queue_type::stream)
+    return raise<methods::basic_get>(
+        reply_code::not_implemented,
+        "basic.get not supported by stream queues " + queue_text(*name, context_.vhost_name));
   const auto limit = context_.limits().max_unacknowledged;
   if (!asked.no_ack && fetched_ >= limit)
     return raise<methods::basic_get>(

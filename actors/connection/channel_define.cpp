@@ -167,6 +167,10 @@ void amqp_channel::on(const methods::queue_purge& asked) {
   if (!name) return;
   const auto* entry = find_queue<methods::queue_purge>(*name, permission::read);
   if (entry == nullptr) return;
+  if (entry->arguments.type == queue_type::stream)
+    return raise<methods::queue_purge>(
+        amqp091::reply_code::not_implemented,
+        "queue.purge not supported by stream queues " + queue_text(*name, context_.vhost_name));
   auto queue = queue_endpoint::of(*entry).queue;
   count_then<methods::queue_purge>(
       [this, quiet = asked.no_wait, name = *name](queue_counts& counts) {

@@ -169,7 +169,7 @@ void connection_actor::tell_blocked(bool blocked) {
   blocked_told_ = blocked;
   if (blocked)
     machine_.send(0, amqp091::methods::connection_blocked{
-                         context_.node.disk_is_short ? "low on disk" : "low on memory"});
+                         context_.node.disk_is_short() ? "low on disk" : "low on memory"});
   else
     machine_.send(0, amqp091::methods::connection_unblocked{});
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "actors/stream/stream_reading.hpp"
+
 namespace baton {
 
 /// How a consumer subscribes. Three limits hold it back, all at once: its prefetch window, its byte
@@ -17,6 +19,7 @@ struct consumer_options {
   std::uint64_t byte_credit = 256 << 10;
   /// Messages that it may be handed before it demands more; absent: any number.
   std::optional<std::uint32_t> demand;
+  stream_reading reading;  ///< of a stream, else unused
 };
 
 }  // namespace baton

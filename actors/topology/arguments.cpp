@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/topology/age.hpp"
 #include "config/nearest.hpp"
 #include "transport/amqp091/field_table.hpp"
 
@@ -124,15 +125,10 @@ complaint check_type(const field_value& value, const field_table&) {
                       "\"unsupported queue type '" + amqp091::value_text(value) + "'\"");
 }
 
-/// A number above 0 and a unit: "7D".
 complaint check_age(const field_value& value, const field_table&) {
   const auto* age = value.get<std::string>();
   if (age == nullptr) return unacceptable_type(value);
-  const auto unit = age->find_first_not_of("0123456789");
-  const bool valid = unit != std::string::npos && unit + 1 == age->size() &&
-                     age->find_first_not_of('0') < unit &&
-                     std::string_view{"YMDhms"}.find((*age)[unit]) != std::string_view::npos;
-  return valid ? complaint{} : "invalid_max_age";
+  return parse_age(*age) ? complaint{} : "invalid_max_age";
 }
 
 struct known_argument {
@@ -212,6 +208,8 @@ queue_arguments meaning_of(const field_table& all) {
     made.overflow = *mode == "reject-publish"       ? overflow_policy::reject_publish
                     : *mode == "reject-publish-dlx" ? overflow_policy::reject_publish_dlx
                                                     : overflow_policy::drop_head;
+  if (const auto age = text(all, "x-max-age")) made.max_age = parse_age(*age);
+  made.max_segment_size = amount(all, "x-stream-max-segment-size-bytes");
   made.dead_letter_exchange = text(all, "x-dead-letter-exchange");
   made.dead_letter_routing_key = text(all, "x-dead-letter-routing-key");
   if (const field_value* single = find_field(all, "x-single-active-consumer"))

@@ -53,6 +53,11 @@ struct queue_entry {
   }
 };
 
+/// What its publishers share a record of with other queues; a stream has a log of its own.
+inline bool shares_records(const queue_entry& queue, bool persistent) noexcept {
+  return queue.stores(persistent) && queue.arguments.type != queue_type::stream;
+}
+
 enum class exchange_type : std::uint8_t { direct, fanout, topic, headers };
 
 std::string_view to_string(exchange_type type);

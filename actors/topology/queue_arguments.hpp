@@ -30,7 +30,9 @@ struct queue_arguments {
   std::optional<std::string> dead_letter_exchange;  ///< "" is the default exchange
   std::optional<std::string> dead_letter_routing_key;
   bool single_active_consumer = false;
-  std::optional<std::uint32_t> delivery_limit;  ///< absent: no limit
+  std::optional<std::uint32_t> delivery_limit;       ///< absent: no limit
+  std::optional<std::chrono::milliseconds> max_age;  ///< of a stream's messages
+  std::optional<std::uint64_t> max_segment_size;     ///< of a stream's files, bytes
   queue_type type = queue_type::classic;
 
   friend bool operator==(const queue_arguments&, const queue_arguments&) = default;

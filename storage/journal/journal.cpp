@@ -103,7 +103,7 @@ journal::journal(file_system& files, std::string folder, const journal_settings&
       log_{files,
            {std::move(folder), stream ? segment_kind::stream : segment_kind::journal,
             stream.value_or(0), static_cast<std::uint32_t>(settings.segment_size.value),
-            !found.closed},
+            !found.closed, stream.has_value()},
            found.end,
            found.last_number,
            std::move(generation)},

@@ -43,7 +43,8 @@ log_writer::log_writer(file_system& files, log_options options, place end,
       last_number_{last_number},
       end_{end},
       synced_to_{end},
-      began_{end} {
+      began_{end},
+      has_folder_{!options_.makes_folder} {
   BATON_CHECK(options_.segment_size >= segment_header_size + group_size + record_header_size);
 }
 
@@ -258,8 +259,17 @@ file_result<void> log_writer::remove_dead() {
 }
 
 /// The file of the next segment.
+file_result<void> log_writer::make_folder() {
+  if (has_folder_) return {};
+  if (auto made = files_.create_folder(options_.folder); !made) return made;
+  if (auto synced = files_.sync_folder(folder_of(options_.folder)); !synced) return synced;
+  has_folder_ = true;
+  return {};
+}
+
 file_result<log_writer::new_segment> log_writer::open_segment(std::uint64_t size,
                                                               std::size_t spares_left) {
+  if (auto made = make_folder(); !made) return failure{made.reason()};
   const auto number = last_number_ + 1;
   const auto path = path_of(segment_name(number));
   if (size == options_.segment_size && spares_.size() > spares_left) {

@@ -23,6 +23,7 @@ struct log_options {
   std::uint64_t queue = 0;                 // of a stream
   std::uint32_t segment_size = 64u << 20;  // bytes, header included
   bool after_crash = false;                // what it goes on behind was not closed in order
+  bool makes_folder = false;               // it may not exist, when the log begins
 };
 
 /// Where a record lies, and its size without padding.
@@ -109,6 +110,7 @@ private:
 
   std::string path_of(const std::string& name) const { return options_.folder + "/" + name; }
   std::string new_spare_name() { return "spare-" + std::to_string(generation_()); }
+  file_result<void> make_folder();
   file_result<new_segment> open_segment(std::uint64_t size, std::size_t spares_left);
   file_result<void> begin_segment(new_segment opened);
   void end_log_at(place end);
@@ -137,7 +139,8 @@ private:
   std::vector<std::uint32_t> dead_;  // segments that are no part of the log and still have files
   place end_;
   place synced_to_;
-  const place began_;        // behind what there was
+  const place began_;  // behind what there was
+  bool has_folder_;
   bool crash_told_ = false;  // a group says so that was not lost
 
   // Of the write under way; kept for their memory.

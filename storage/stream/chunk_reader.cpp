@@ -12,7 +12,7 @@
 #include "storage/memory_account.hpp"
 #include "storage/stream/stream_folder.hpp"
 
-namespace baton::stream {
+namespace baton::stream_log {
 
 using namespace journal;
 
@@ -400,4 +400,4 @@ bool chunk_reader::read_whole(open_segment& from, const request& wanted, std::ui
   return true;
 }
 
-}  // namespace baton::stream
+}  // namespace baton::stream_log

@@ -11,7 +11,7 @@
 #include "storage/message.hpp"
 #include "storage/stream/segment_table.hpp"
 
-namespace baton::stream {
+namespace baton::stream_log {
 
 /// What a stream took in one turn, back from its log.
 struct read_chunk {
@@ -94,4 +94,4 @@ private:
   slab_writer slabs_;
 };
 
-}  // namespace baton::stream
+}  // namespace baton::stream_log

@@ -5,7 +5,7 @@
 
 #include "config/check.hpp"
 
-namespace baton::stream {
+namespace baton::stream_log {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::vector<journal::reference_drop> segment_table::retire(std::uint64_t max_byt
   return gone;
 }
 
-}  // namespace baton::stream
+}  // namespace baton::stream_log

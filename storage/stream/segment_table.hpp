@@ -9,7 +9,7 @@
 #include "storage/journal/log_writer.hpp"
 
 /// Streams at rest: storage/stream/README.md.
-namespace baton::stream {
+namespace baton::stream_log {
 
 /// Where to read on, in one segment: chunks from a record's beginning on, up to an end.
 struct stretch {
@@ -124,4 +124,4 @@ private:
   std::uint64_t bytes_ = 0;
 };
 
-}  // namespace baton::stream
+}  // namespace baton::stream_log

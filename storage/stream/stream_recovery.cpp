@@ -12,7 +12,7 @@
 #include "storage/journal/numbers.hpp"
 #include "storage/journal/segment.hpp"
 
-namespace baton::stream {
+namespace baton::stream_log {
 
 using namespace journal;
 
@@ -300,4 +300,4 @@ file_result<void> remove_stream(file_system& files, const std::string& folder) {
   return files.sync_folder(folder_of(folder));
 }
 
-}  // namespace baton::stream
+}  // namespace baton::stream_log

@@ -8,7 +8,7 @@
 #include "storage/journal/log_recovery.hpp"
 #include "storage/stream/segment_table.hpp"
 
-namespace baton::stream {
+namespace baton::stream_log {
 
 /// What a stream's log was found to hold.
 struct recovered_stream {
@@ -36,4 +36,4 @@ result<recovered_stream> recover_stream(file_system& files, const std::string& f
 /// of it may be there again: remove it again.
 file_result<void> remove_stream(file_system& files, const std::string& folder);
 
-}  // namespace baton::stream
+}  // namespace baton::stream_log

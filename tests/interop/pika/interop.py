@@ -874,6 +874,45 @@ def _():
     assert seen["confirmed"] > 0, "no confirm came"
 
 
+def read_stream(channel, stream, count, **arguments):
+    """(offset, body) of the next messages of a stream; fewer when no more come."""
+    arguments = {"x-stream-" + key.replace("_", "-"): value for key, value in arguments.items()}
+    channel.basic_qos(prefetch_count=10)
+    got = []
+    for method, properties, body in channel.consume(stream, arguments=arguments, inactivity_timeout=2):
+        if method is None:
+            break
+        got.append((properties.headers["x-stream-offset"], body))
+        channel.basic_ack(method.delivery_tag)
+        if len(got) == count:
+            break
+    channel.cancel()
+    return got
+
+
+@test("a stream is read by several readers, each from where it says")
+def _():
+    with channels(2) as (writer, reader):
+        stream = unique("stream")
+        writer.queue_declare(stream, durable=True, arguments={"x-queue-type": "stream"})
+        writer.confirm_delivery()
+        begun = datetime.datetime.now()
+        for n in range(30):
+            publish(writer, stream, b"%d" % n, headers={"x-stream-filter-value": "odd" if n % 2 else "even"})
+        everything = [(n, b"%d" % n) for n in range(30)]
+        equal(read_stream(reader, stream, 30, offset="first"), everything, "from the first")
+        equal(read_stream(reader, stream, 30, offset="first"), everything, "again: reading takes nothing")
+        equal(read_stream(reader, stream, 5, offset=17), everything[17:22], "from an offset")
+        equal(read_stream(reader, stream, 1, offset="last"), everything[29:], "from the last chunk")
+        equal(read_stream(reader, stream, 30, offset="1h"), everything, "from an hour ago")
+        equal(read_stream(reader, stream, 30, offset=begun - datetime.timedelta(hours=1)), everything,
+              "from a time")
+        equal(read_stream(reader, stream, 15, offset="first", filter="odd"), everything[1::2], "filtered")
+        equal(read_stream(reader, stream, 30, offset="first", filter=["odd", "even"]), everything,
+              "two filters")
+        writer.queue_delete(stream)
+
+
 @test("a restart ends the connection with 320, and the program can connect again", limit_s=120)
 def _():
     connection = pika.BlockingConnection(parameters())

@@ -9,8 +9,8 @@
 #include "tests/storage/stream/stream_on_disk.hpp"
 
 using namespace baton;
-using namespace baton::stream;
-using namespace baton::stream::test;
+using namespace baton::stream_log;
+using namespace baton::stream_log::test;
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 
 using namespace baton;
-using namespace baton::stream;
+using namespace baton::stream_log;
 using journal::place;
 using journal::reference_drop;
 

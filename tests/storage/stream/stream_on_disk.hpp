@@ -18,7 +18,7 @@
 #include "tests/catch.hpp"
 
 /// What the tests of streams share.
-namespace baton::stream::test {
+namespace baton::stream_log::test {
 
 using journal::place;
 using journal::record_place;
@@ -227,4 +227,4 @@ private:
   std::vector<journal::reference_drop> ended_;
 };
 
-}  // namespace baton::stream::test
+}  // namespace baton::stream_log::test

@@ -14,7 +14,7 @@
 #include "tests/catch.hpp"
 #include "tests/storage/stream/stream_on_disk.hpp"
 
-namespace baton::stream::test {
+namespace baton::stream_log::test {
 
 namespace {
 
@@ -266,4 +266,4 @@ TEST_CASE("whatever fails, a stream has what it called safe at its offset, in or
   }
 }
 
-}  // namespace baton::stream::test
+}  // namespace baton::stream_log::test

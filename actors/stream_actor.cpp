@@ -1,0 +1,312 @@
+#include "actors/stream_actor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/support/log.hpp"
+#include "actors/topology/names.hpp"
+#include "storage/memory_account.hpp"
+
+namespace baton {
+
+namespace {
+
+// How often a stream looks for messages that are too old to be kept.
+constexpr std::chrono::seconds retention_interval{10};
+
+/// A stream's chunks, as the log knows their owner.
+class chunks_to_store final : public journal::record_owner {
+public:
+  chunks_to_store(stream_ref stream, std::vector<stream_core::unwritten::chunk> chunks,
+                  std::vector<publishes_to_store> publishes)
+      : stream_{std::move(stream)},
+        chunks_{std::move(chunks)},
+        end_{chunks_.back().first + chunks_.back().count},
+        publishes_{std::move(publishes)} {}
+
+  void written(std::span<const journal::record_place> where) noexcept override {
+    written_ = true;
+    stream_.send(chunks_written{chunks_, {where.begin(), where.end()}});
+    for (auto& each : publishes_) each.written();
+  }
+  void safe() noexcept override {
+    stream_.send(chunks_safe{end_});
+    for (auto& each : publishes_) each.safe();
+    publishes_.clear();
+  }
+  ~chunks_to_store() override {
+    if (written_) stream_.send(chunks_synced{end_});
+  }
+
+private:
+  stream_ref stream_;
+  std::vector<stream_core::unwritten::chunk> chunks_;
+  std::uint64_t end_;
+  std::vector<publishes_to_store> publishes_;
+  bool written_ = false;
+};
+
+}  // namespace
+
+stream_actor::stream_actor(caf::actor_config& config, const queue_entry& entry,
+                           const stream_limits& limits, queue_allowance allowance,
+                           topology_ref topology, disk_side disk)
+    : actor_of{config},
+      entry_{entry.id, entry.vhost, entry.vhost_name, entry.name, entry.declared, entry.sync},
+      limits_{limits},
+      allowance_{allowance},
+      topology_{std::move(topology)},
+      store_{std::move(disk.store)},
+      reader_{std::move(disk.reader)},
+      remove_{std::move(disk.remove)},
+      wall_offset_{disk.wall_offset},
+      core_{entry.id, limits, std::move(disk.found)},
+      retention_timer_{*this, [this] {
+                         retire();
+                         retention_timer_.arm(retention_interval);
+                       }} {}
+
+std::uint64_t stream_actor::wall_now_ms() const {
+  using std::chrono::milliseconds;
+  const auto now = std::chrono::duration_cast<milliseconds>(home().now().time_since_epoch());
+  return static_cast<std::uint64_t>((now + wall_offset_).count());
+}
+
+void stream_actor::handle(publish& request) {
+  home().count_routed(request.messages.size());
+  const auto count = request.messages.size();
+  core_.publish(std::move(request.messages), wall_now_ms());
+  unrecorded_.emplace_back(std::move(request), count);
+  want_dispatch();
+}
+
+void stream_actor::handle(settle& request) {
+  core_.settle(request.consumer, request.runs);
+  want_dispatch();
+}
+
+void stream_actor::handle(grant& request) {
+  core_.grant(request.consumer, request.bytes);
+  want_dispatch();
+}
+
+void stream_actor::want_dispatch() {
+  if (std::exchange(dispatch_wanted_, true)) return;
+  self().send(dispatch_now{});
+}
+
+void stream_actor::handle(dispatch_now&) {
+  dispatch_wanted_ = false;
+  dispatch();
+}
+
+void stream_actor::dispatch() {
+  tell_store();
+  core_.limit_tail(std::min(limits_.tail, allowance_.bytes(memory_account::total())));
+  const bool more = core_.dispatch([this](lease_batch&& leases) {
+    home().count_routed(leases.size());
+    if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
+  });
+  for (const auto reader : core_.take_short_of_demand())
+    if (const auto* to = find_subscription(reader)) to->send(short_of_demand{});
+  for (auto& wanted : core_.take_wanted())
+    reader_.send(read_chunks{self(), entry_.id, std::move(wanted)});
+  if (auto left = core_.take_left_behind(); !left.empty())
+    reader_.send(leave_segments{entry_.id, std::move(left)});
+  if (more) want_dispatch();
+}
+
+void stream_actor::tell_store() {
+  auto news = core_.take_unwritten();
+  if (news.chunks.empty()) return;
+  journal::journal_entry entry;
+  entry.records = std::move(news.records);
+  entry.sync = entry_.sync;
+  entry.owner = std::make_unique<chunks_to_store>(self(), std::move(news.chunks),
+                                                  std::exchange(unrecorded_, {}));
+  store_.send(append{std::move(entry)});
+}
+
+void stream_actor::handle(chunks_written& notice) {
+  for (std::size_t i = 0; i < notice.where.size(); ++i)
+    core_.written(notice.chunks[i], notice.where[i]);
+  want_dispatch();  // readers may have waited for what is written anew
+}
+
+void stream_actor::handle(chunks_safe& notice) {
+  core_.committed(notice.end);
+  want_dispatch();
+}
+
+void stream_actor::handle(chunks_synced& notice) {
+  core_.synced(notice.end);
+  retire();
+}
+
+void stream_actor::handle(chunks_read& answer) {
+  core_.loaded(answer.asked, std::move(answer.found));
+  want_dispatch();
+}
+
+void stream_actor::retire() {
+  auto gone = core_.take_drops(wall_now_ms());
+  if (gone.empty()) return;
+  store_.send(drop_references{std::move(gone)});
+  reader_.send(leave_segments{entry_.id, {}, core_.oldest_segment()});
+}
+
+void stream_actor::handle(subscribe& request) {
+  auto added = core_.add(request.consumer, request.options);
+  auto to = std::move(request.to).take();
+  if (!added) {
+    to.send(subscribed{refusal{refusal::access_refused,
+                               to_string(added.reason(), entry_.name, entry_.vhost_name)}});
+    return;
+  }
+  to.send(subscribed{});
+  const auto at = std::ranges::lower_bound(subscriptions_, request.consumer, {}, &subscription::id);
+  subscriptions_.insert(at, {request.consumer, std::move(to)});
+  want_dispatch();
+}
+
+void stream_actor::handle(unsubscribe& request) {
+  const auto* found = find_subscription(request.consumer);
+  if (found == nullptr) return;
+  auto consumer = *found;
+  core_.remove(request.consumer);
+  forget_subscription(request.consumer);
+  consumer.send(unsubscribed{});
+}
+
+void stream_actor::handle(abandon& request) {
+  core_.remove(request.consumer);
+  forget_subscription(request.consumer);
+}
+
+void stream_actor::handle(demand& request) {
+  const auto& change = request.change;
+  switch (change.how) {
+    case demand_change::kind::more:
+      core_.demand(change.consumer, change.messages);
+      break;
+    case demand_change::kind::any:
+      core_.set_demand(change.consumer, std::nullopt);
+      break;
+    case demand_change::kind::none:
+      core_.set_demand(change.consumer, 0);
+      break;
+    case demand_change::kind::offer:
+      core_.demand(change.consumer, change.messages);
+      dispatch();  // what it is handed comes before the answer
+      if (const auto unused = core_.recall_demand(change.consumer))
+        if (const auto* to = find_subscription(change.consumer))
+          to->send(demand_given_back{*unused});
+      break;
+  }
+  want_dispatch();
+}
+
+void stream_actor::handle(fetch& request) { std::move(request.reply).keep({}); }
+
+void stream_actor::handle(purge_queue& request) { std::move(request.reply).keep({}); }
+
+void stream_actor::handle(peek_queue& request) { std::move(request.reply).keep({}); }
+
+void stream_actor::handle(delete_queue& request) {
+  const auto refuse = [&](queue_refusal why) {
+    queue_counts answer;
+    answer.refused =
+        refusal{refusal::precondition_failed, to_string(why, entry_.name, entry_.vhost_name)};
+    std::move(request.reply).keep(std::move(answer));
+  };
+  if (request.if_unused && core_.readers() > 0) return refuse(queue_refusal::in_use);
+  const auto messages = core_.statistics().messages;
+  if (request.if_empty && messages > 0) return refuse(queue_refusal::not_empty);
+  end({entry_.vhost, entry_.id, messages, std::move(request.reply), {}});
+}
+
+void stream_actor::handle(touch_queue& request) {
+  const auto figures = core_.statistics();
+  queue_counts answer;
+  answer.messages = figures.messages;
+  answer.consumers = figures.readers;
+  std::move(request.reply).keep(std::move(answer));
+}
+
+void stream_actor::handle(end_queue&) { close(); }
+
+void stream_actor::handle(finish& request) {
+  dispatch();
+  store_.send(close_journal{std::move(request.done)});
+}
+
+void stream_actor::handle(ask_queue_report& request) {
+  const auto figures = core_.statistics();
+  queue_report report;
+  report.vhost = entry_.vhost_name;
+  report.name = entry_.name;
+  report.durable = true;
+  report.arguments = entry_.declared;
+  report.ready = figures.messages;
+  report.ready_bytes = figures.bytes;
+  report.on_disk = figures.messages;
+  report.unsettled = figures.unsettled;
+  report.consumers = figures.readers;
+  report.published = figures.published;
+  report.delivered = figures.delivered;
+  report.acknowledged = figures.acked;
+  for (const auto& s : subscriptions_)
+    report.credit.push_back({s.id.value, core_.byte_credit(s.id)});
+  std::move(request.reply).keep(std::move(report));
+}
+
+void stream_actor::end(queue_ended notice) {
+  close();
+  topology_.send(std::move(notice));
+}
+
+void stream_actor::close() {
+  for (auto& each : unrecorded_) each.safe();
+  reader_.send(leave_segments{entry_.id, {}, UINT32_MAX});
+  store_.send(leave_log{std::move(remove_)});
+  tell_consumers();
+  quit();
+}
+
+void stream_actor::tell_consumers() {
+  for (const auto& s : subscriptions_) s.to.send(queue_gone{});
+}
+
+void stream_actor::on_failure(const std::string& why) {
+  if (!has_ended()) {
+    tell_consumers();
+    topology_.send(queue_ended{entry_.vhost, entry_.id, 0, {}, {}});
+  }
+  log::error("stream failed",
+             queue_text(entry_.name, entry_.vhost_name) + " has ended, with what it held: " + why);
+}
+
+void stream_actor::on_start() {
+  if (limits_.max_age_ms) retention_timer_.arm(retention_interval);
+}
+
+void stream_actor::on_exit() {
+  retention_timer_.cancel();
+  subscriptions_.clear();
+  unrecorded_.clear();
+  topology_ = {};
+  store_ = {};
+  reader_ = {};
+  remove_ = nullptr;
+}
+
+const consumer_ref* stream_actor::find_subscription(consumer_id which) const {
+  const auto at = std::ranges::lower_bound(subscriptions_, which, {}, &subscription::id);
+  return at != subscriptions_.end() && at->id == which ? &at->to : nullptr;
+}
+
+void stream_actor::forget_subscription(consumer_id which) {
+  std::erase_if(subscriptions_, [&](const auto& s) { return s.id == which; });
+}
+
+}  // namespace baton
