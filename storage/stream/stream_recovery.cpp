@@ -137,10 +137,15 @@ private:
     ends_[number] = *end;
     segment_scan scan{**opened, which.header, segment_header_size, *end};
     rests_[number];
-    do {
+    for (bool goes_on = true; goes_on;) {
       while (auto found = scan.next())
         if (const auto r = decode(found->frame)) note({number, found->offset}, found->frame, *r);
-    } while (scan.skip_damage());
+      if (scan.offset() >= *end || scan.error()) break;
+      const auto from = scan.offset();
+      goes_on = scan.skip_damage();
+      damage({number, from},
+             "the bytes up to " + std::to_string(goes_on ? scan.offset() : *end) + " are damaged");
+    }
     if (scan.error()) return failed(*scan.error());
     return {};
   }
