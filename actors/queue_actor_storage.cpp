@@ -95,7 +95,8 @@ void queue_actor::read_ahead() {
     if (std::exchange(journal_->reads, false)) journal_->reader.send(leave_journal{entry_.id});
     return;
   }
-  auto wanted = core_.take_wanted(!journal_->fetches.empty());
+  auto wanted =
+      core_.take_wanted(!journal_->fetches.empty(), allowance_.bytes(memory_account::total()) / 4);
   if (!wanted.empty()) read(std::move(wanted), read_purpose::hand_out);
 }
 

@@ -52,6 +52,11 @@ public:
   using moment = std::chrono::milliseconds;
   static constexpr moment never = slot_store::never;
 
+  /// The next messages are kept in memory, and read ahead of the consumers: so many, within so many
+  /// bytes.
+  static constexpr std::uint64_t messages_ahead = 2048;
+  static constexpr std::uint64_t bytes_ahead = 4 << 20;
+
   queue_core(queue_options options, moment now);
 
   // -- Messages in --------------------------------------------------------------------------------
@@ -211,17 +216,17 @@ public:
   }
 
   /// Puts messages that are far from being handed out on the disk until the queue holds at most
-  /// `most` bytes in memory, as far as it can.
+  /// `most` bytes in memory, as far as it can. Half of that is for those that come next.
   void evict(std::uint64_t most);
 
   /// Messages on the disk that are wanted in memory, in order, each named once: somebody may be
   /// handed them soon (`for_get`: whoever gets), or they are overdue, or are to be dropped and kept
-  /// for `take_departed`.
+  /// for `take_departed`. About `most` bytes of them, if those are few.
   struct wanted_message {
     sequence number;
     journal::place at;
   };
-  std::vector<wanted_message> take_wanted(bool for_get);
+  std::vector<wanted_message> take_wanted(bool for_get, std::uint64_t most = bytes_ahead);
   /// What came of it: all messages of one call of `take_wanted`; empty ones could not be read and
   /// are lost. How many are.
   struct read_message {
@@ -242,6 +247,8 @@ public:
   relocation relocate(std::span<const read_message> read);
   /// There are ready messages, but the next one is on the disk.
   bool next_is_on_disk() noexcept { return slots_.next_is_on_disk(); }
+  /// The number of the youngest message there ever was, or a higher one.
+  sequence last_number() const noexcept { return slots_.next() - 1; }
   /// How many are on the disk only.
   std::uint64_t on_disk() const noexcept { return slots_.on_disk(); }
 
@@ -295,6 +302,9 @@ private:
   std::uint64_t& departures(departure why) noexcept;
   void depart(slot_chunk& c, std::uint64_t mask, departure why, slab_releases& releases);
   void forget_ready(const slot& s) noexcept;
+
+  // The disk: queue_storage.cpp
+  std::size_t load(const journal::stored_chunk& from, std::span<read_message> read);
 
   // Time and end: queue_lifetime.cpp
   bool due(moment now) const noexcept { return slots_.next_deadline() <= now; }

@@ -1,6 +1,7 @@
 // What a queue has in the journal: what it tells it, and what it keeps there instead of in memory.
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "actors/queue/queue_core.hpp"
@@ -9,11 +10,6 @@
 namespace baton {
 
 namespace {
-
-// The next messages are kept in memory, and read ahead of the consumers: so many, within so many
-// bytes.
-constexpr std::uint64_t messages_ahead = 2048;
-constexpr std::uint64_t bytes_ahead = 4 << 20;
 
 // How many messages are written anew before something else has its turn.
 constexpr std::size_t relocated_at_once = 1024;
@@ -53,7 +49,8 @@ queue_core::news queue_core::take_news() {
 void queue_core::evict(std::uint64_t most) {
   if (!stores() || totals_.held_bytes <= most) return;
   // What comes next stays; behind it the oldest go first, as they have been written.
-  moving_->evict_at = std::max(moving_->evict_at, slots_.end_of_head(messages_ahead, bytes_ahead));
+  const auto bytes_kept = std::min(most / 2, bytes_ahead);
+  moving_->evict_at = std::max(moving_->evict_at, slots_.end_of_head(messages_ahead, bytes_kept));
   std::uint64_t freed = 0;
   while (totals_.held_bytes - freed > most) {
     auto* c = slots_.evictable_at_or_after(moving_->evict_at);
@@ -68,7 +65,7 @@ void queue_core::evict(std::uint64_t most) {
   totals_.held_bytes -= freed;
 }
 
-std::vector<queue_core::wanted_message> queue_core::take_wanted(bool for_get) {
+std::vector<queue_core::wanted_message> queue_core::take_wanted(bool for_get, std::uint64_t most) {
   std::vector<wanted_message> wanted;
   if (slots_.on_disk() == 0) return wanted;
   const auto want = [&](const journal::stored_chunk& c) {
@@ -92,7 +89,7 @@ std::vector<queue_core::wanted_message> queue_core::take_wanted(bool for_get) {
   // In halves: a request for every chunk that was handed out would read in small pieces.
   if (ahead > messages_ahead / 2) return wanted;
   for (const auto* c = slots_.disk().first();
-       c != nullptr && ahead < messages_ahead && bytes < bytes_ahead;
+       c != nullptr && ahead < messages_ahead && bytes < std::min(most, bytes_ahead);
        c = slots_.disk().at_or_after(c->number() + 1)) {
     if (is_loading(c->number())) continue;
     const auto before = wanted.size();
@@ -105,33 +102,46 @@ std::vector<queue_core::wanted_message> queue_core::take_wanted(bool for_get) {
 
 std::size_t queue_core::loaded(std::vector<read_message>&& read) {
   std::size_t lost = 0;
-  for (std::size_t i = 0; i < read.size();) {
-    const auto number = slot_chunk::number_of(read[i].number);
+  for (std::span<read_message> rest{read}; !rest.empty();) {
+    const auto number = slot_chunk::number_of(rest.front().number);
+    const auto end = std::find_if(rest.begin(), rest.end(), [number](const auto& each) {
+      return slot_chunk::number_of(each.number) != number;
+    });
+    const auto count = static_cast<std::size_t>(end - rest.begin());
     std::erase(moving_->loading, number);
-    const auto chunk = slots_.take_from_disk(number);
-    for (; i < read.size() && slot_chunk::number_of(read[i].number) == number; ++i) {
-      --moving_->loading_messages;
-      auto& [which, at, content] = read[i];
-      const auto index = slot_chunk::index_of(which);
-      if (!chunk || !chunk->has(index)) continue;  // it has gone meanwhile
-      if (!content) {
-        const auto entry = chunk->entry(index);
-        if (entry.at != at) {  // it was written anew meanwhile
-          slots_.put_on_disk(which, entry);
-          continue;
-        }
-        --totals_.ready;
-        totals_.ready_bytes -= entry.body_size;
-        slots_.records()->gone(which, entry);
-        ++lost;
-        continue;
-      }
-      const auto size = footprint_of(content);
-      totals_.held_bytes += size;
-      slots_.fill(*chunk, index, std::move(content), size);
-    }
+    moving_->loading_messages -= count;
+    if (const auto chunk = slots_.take_from_disk(number)) lost += load(*chunk, rest.first(count));
+    rest = rest.subspan(count);
   }
   drop_excess();
+  return lost;
+}
+
+std::size_t queue_core::load(const journal::stored_chunk& from, std::span<read_message> read) {
+  std::size_t lost = 0;
+  auto left = from.present();
+  for (auto& [number, at, content] : read) {
+    const auto index = slot_chunk::index_of(number);
+    if (!from.has(index)) continue;  // it has gone meanwhile
+    const auto entry = from.entry(index);
+    if (!content && entry.at != at) continue;  // it was written anew meanwhile
+    left &= ~(std::uint64_t{1} << index);
+    if (!content) {
+      --totals_.ready;
+      totals_.ready_bytes -= entry.body_size;
+      slots_.records()->gone(number, entry);
+      ++lost;
+      continue;
+    }
+    const auto size = footprint_of(content);
+    totals_.held_bytes += size;
+    slots_.fill(from, index, std::move(content), size);
+  }
+  // The rest is to be read again, or was not asked for: it came to the disk meanwhile.
+  for (; left != 0; left &= left - 1) {
+    const auto index = static_cast<unsigned>(std::countr_zero(left));
+    slots_.put_on_disk(from.at(index), from.entry(index));
+  }
   return lost;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -34,8 +35,9 @@ public:
     notice told;
     for (auto& r : taken_apart(records)) {
       if (!r.places.empty()) {
-        r.number = names.empty() ? r.places.front().number : names.at(told.size());
-        CHECK(r.number == r.places.front().number);
+        r.number = names.at(told.size());
+        CHECK(std::any_of(r.places.begin(), r.places.end(),
+                          [&](const auto& p) { return p.number == r.number; }));
         r.joint = joint;
       }
       put(r, told);
@@ -65,6 +67,16 @@ public:
         CHECK(left.bytes == 0);
         references_.erase({d.segment, d.queue});
       }
+    }
+  }
+
+  /// The node has been killed: what is needed is what a restart finds.
+  void restart(std::uint64_t queue = 1) {
+    references_.clear();
+    for (const auto& [number, f] : replay(queue)) {
+      auto& to = references_[{f.entry.at.segment, queue}];
+      ++to.count;
+      to.bytes += f.entry.bytes;
     }
   }
 
@@ -114,8 +126,10 @@ public:
                    p.deadline_ms,
                    static_cast<std::uint16_t>(p.returns),
                    p.redelivered != 0};
-        if (const auto back = early_returns.find(p.number); back != early_returns.end())
+        if (const auto back = early_returns.find(p.number); back != early_returns.end()) {
           come_back(f, back->second);
+          early_returns.erase(back);
+        }
       }
       for (const auto& run : r.runs)
         for (auto n = run.first; run.queue == queue && n < run.first + run.count; ++n)
@@ -142,22 +156,24 @@ public:
     const auto at = references_.find({segment, queue});
     return at != references_.end() ? at->second.count : 0;
   }
-  /// How often something was said of the end of a message.
-  std::uint64_t ends_told(sequence number, std::uint64_t queue = 1) const {
-    std::uint64_t count = 0;
-    for (const auto& r : log_)
-      for (const auto& run : r.runs)
-        count += run.queue == queue && number >= run.first && number < run.first + run.count;
-    return count;
-  }
-  bool mentions(sequence number, std::uint64_t queue = 1) const {
+  /// What was said of a message: how often that it is there, and that it has ended.
+  struct told_of {
+    std::uint64_t places = 0;
+    std::uint64_t returns = 0;
+    std::uint64_t ends = 0;
+  };
+  std::map<sequence, told_of> told(std::uint64_t queue = 1) const {
+    std::map<sequence, told_of> all;
     for (const auto& r : log_) {
       for (const auto& p : r.places)
-        if (p.queue == queue && p.number == number) return true;
+        if (p.queue == queue) ++all[p.number].places;
       for (const auto& back : r.returns)
-        if (back.queue == queue && back.number == number) return true;
+        if (back.queue == queue) ++all[back.number].returns;
+      for (const auto& run : r.runs)
+        for (auto n = run.first; run.queue == queue && n < run.first + run.count; ++n)
+          ++all[n].ends;
     }
-    return ends_told(number, queue) > 0;
+    return all;
   }
   std::size_t records() const { return log_.size(); }
 
