@@ -136,13 +136,17 @@ bool is_blank(byte_view header) noexcept {
 }  // namespace
 
 chunk_reader::chunk_reader(file_system& files, std::string streams)
-    : files_{files}, streams_{std::move(streams)}, buffer_{new std::uint8_t[buffer_size]} {
-  memory_account::of_this_thread().created(buffer_size);
+    : files_{files}, streams_{std::move(streams)} {}
+
+chunk_reader::~chunk_reader() {
+  if (buffer_) memory_account::of_this_thread().freed(buffer_size);
 }
 
-chunk_reader::~chunk_reader() { memory_account::of_this_thread().freed(buffer_size); }
-
 chunk_reader::outcome chunk_reader::read(const request& wanted) {
+  if (!buffer_) {
+    buffer_.reset(new std::uint8_t[buffer_size]);
+    memory_account::of_this_thread().created(buffer_size);
+  }
   outcome made;
   made.stopped = wanted.where.from;
   made.offset = wanted.offset;

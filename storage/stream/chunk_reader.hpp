@@ -89,8 +89,8 @@ private:
 
   file_system& files_;
   const std::string streams_;
-  std::list<open_segment> open_;  // the one used last comes first
-  std::unique_ptr<std::uint8_t[]> buffer_;
+  std::list<open_segment> open_;            // the one used last comes first
+  std::unique_ptr<std::uint8_t[]> buffer_;  // from the first read on
   slab_writer slabs_;
 };
 
