@@ -101,6 +101,14 @@ result<void> node_storage::recover(const journal_settings& configured) {
   log_ = std::make_unique<journal::journal>(files_, folder_, configured, node.log,
                                             std::move(node.live), generation_);
   if (!ended.records.empty()) log_->add(std::move(ended));
+  // What is handed out is not written: if this node ends before it writes anything, the next one
+  // must not take the log for one that was closed after all that.
+  if (messages > 0)
+    if (auto reopened = log_->reopen(); !reopened)
+      log::error("journal",
+                 "what is delivered before anything is stored may come again without a "
+                 "word, if the node crashes by then: " +
+                     reopened.reason().text());
   return recover_streams(defined);
 }
 

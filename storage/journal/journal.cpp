@@ -418,6 +418,12 @@ file_result<void> journal::close() {
   return log_.close();
 }
 
+file_result<void> journal::reopen() {
+  // Spare files that are there already are for a disk that is full.
+  static_cast<void>(collect());
+  return log_.reopen();
+}
+
 journal_figures journal::figures() const noexcept {
   auto now = figures_;
   now.segments = live_.size();

@@ -113,6 +113,8 @@ public:
   // -- syncing
 
   sync_need needs_sync() const noexcept;
+  /// Something is written and not synced, and so kept in memory.
+  bool has_unsynced() const noexcept { return written_ > 0; }
   /// Makes safe what was written. After an error all of it is pending again, before what was added
   /// since.
   file_result<void> sync();
@@ -134,6 +136,9 @@ public:
 
   /// Writes and syncs what is left, and marks the end of the log. It may go on.
   file_result<void> close();
+  /// Takes that mark back. For whoever is about to do what leaves no trace in the log, and would be
+  /// missed after a crash: to hand out messages.
+  file_result<void> reopen();
 
   journal_figures figures() const noexcept;
 
@@ -159,7 +164,6 @@ private:
   std::size_t bring_forward(Waits&& waits);
   void apply_drops();
   std::unordered_set<std::uint64_t> queues_that_move() const;
-  bool has_unsynced() const noexcept { return written_ > 0; }
   bool is_closed(std::uint32_t segment) const noexcept;
 
   const journal_settings settings_;

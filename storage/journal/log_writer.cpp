@@ -177,13 +177,20 @@ file_result<void> log_writer::sync() {
 
 file_result<void> log_writer::close() {
   if (auto synced = sync(); !synced || !current_.where) return synced;
-  if (end_.offset + group_size > current_size_) {
+  return mark(true);
+}
+
+file_result<void> log_writer::reopen() { return mark(false); }
+
+/// A group without records.
+file_result<void> log_writer::mark(bool closes) {
+  if (!current_.where || end_.offset + group_size > current_size_) {
     auto opened = open_segment(options_.segment_size, 0);
     if (!opened) return failure{opened.reason()};
     if (auto begun = begin_segment(*std::move(opened)); !begun) return begun;
   }
   parts_.clear();
-  if (auto written = write_parts(true, 0); !written) return written;
+  if (auto written = write_parts(closes, 0); !written) return written;
   return sync();
 }
 

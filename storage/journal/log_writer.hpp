@@ -69,6 +69,8 @@ public:
 
   /// Syncs, and marks the end, so that a recovery knows that nothing is missing. The log may go on.
   file_result<void> close();
+  /// Takes such a mark back before anything is written: from here on the log is as after a crash.
+  file_result<void> reopen();
 
   /// Whether a record of that size lies in a segment with others, and not in a larger one alone.
   bool fits_segment(std::uint32_t record_size) const noexcept;
@@ -116,6 +118,7 @@ private:
   void end_log_at(place end);
   /// `parts_`, of `size` bytes.
   file_result<void> write_parts(bool closes, std::uint64_t size);
+  file_result<void> mark(bool closes);
   void leave_dead(std::uint32_t number);
   void give_up_segment();
   file_result<void> take_space(const std::string& name, open_mode mode);

@@ -280,6 +280,21 @@ TEST_CASE("a log whose last segment is full knows that it was closed in order") 
   CHECK(disk.recover().state.closed);
 }
 
+TEST_CASE("a log that is open again is not closed, though nothing was written since") {
+  log_folder disk;
+  {
+    auto log = disk.open();
+    disk.write(log, 3);
+    CHECK(log.close());
+  }
+  auto log = disk.open(disk.recover().state);
+  CHECK(log.reopen());
+  const auto found = disk.recover();
+  CHECK(!found.state.closed);
+  CHECK(found.state.torn.empty());
+  CHECK(found.numbers.size() == 3);
+}
+
 TEST_CASE("damage is noticed where a log went on after it was closed in order") {
   log_folder disk;
   {
