@@ -27,6 +27,7 @@ void queue_core::recover(journal::stored_index found, sequence next) {
   totals_.ready = found.size();
   totals_.ready_bytes = found.body_bytes();
   slots_.recover(std::move(found), next);
+  drop_excess();  // the log may lack the end of what had to go for a younger one
 }
 
 queue_core::news queue_core::take_news() {

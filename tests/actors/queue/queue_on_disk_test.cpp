@@ -109,3 +109,18 @@ TEST_CASE("a basic.get that waits for the disk is answered when the queue is pur
     CHECK(play.got_by == 0);
   }
 }
+
+TEST_CASE("a queue with a limit recovers no more than that, and the youngest") {
+  queue_options options;
+  options.arguments.max_length = 2;
+  queue_core core{options, {}};
+  core.store(queue_id{7}, false, {});
+  journal::stored_index found;
+  for (sequence number = 1; number <= 3; ++number)
+    found.put(number, {.at = {1, 64}, .bytes = 80, .body_size = 5});
+  core.recover(std::move(found), 4);
+  CHECK(core.ready() == 2);
+  const auto wanted = core.take_wanted(true);
+  REQUIRE(wanted.size() == 2);
+  CHECK(wanted.front().number == 2);
+}
