@@ -73,12 +73,11 @@ using topology_ref = actor_ref<define, queue_ended, connection_ended, relocate_q
 struct append;
 struct commit_now;
 struct drop_references;
-struct free_memory;
 struct close_journal;
 struct leave_log;
 struct ask_journal_report;
-using store_ref = actor_ref<append, commit_now, drop_references, free_memory, close_journal,
-                            leave_log, ask_journal_report>;
+using store_ref = actor_ref<append, commit_now, drop_references, close_journal, leave_log,
+                            ask_journal_report>;
 
 struct read_messages;
 struct leave_journal;

@@ -390,9 +390,6 @@ struct close_journal {
   std::shared_ptr<const void> done;
 };
 
-/// Publishers wait for memory: what is only kept until it is synced is to be let go of.
-struct free_memory {};
-
 /// Its stream is gone: the store lets go of the log, calls `then` on its loop, where files may be
 /// removed, and ends.
 struct leave_log {

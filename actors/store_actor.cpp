@@ -11,6 +11,10 @@ namespace {
 // How long after a failed call the store tries again.
 constexpr std::chrono::milliseconds retry_interval{500};
 
+// How long what nobody wants synced stays unsynced: so long it is kept in memory, for which others
+// may have to wait.
+constexpr std::chrono::seconds late_sync_interval{1};
+
 // How often it asks for the oldest segment to be written anew, as long as that is worth it.
 constexpr std::chrono::milliseconds space_interval{50};
 
@@ -22,6 +26,7 @@ store_actor::store_actor(caf::actor_config& config, node_services& node,
       node_{node},
       log_{std::move(log)},
       sync_timer_{*this, [this] { sync(); }},
+      late_sync_timer_{*this, [this] { sync(); }},
       retry_timer_{*this, [this] { try_again(); }},
       space_timer_{*this, [this] { look_at_space(); }} {}
 
@@ -64,11 +69,14 @@ void store_actor::commit() {
     case journal::sync_need::none:
       break;
   }
+  if (log_->has_unsynced() && !late_sync_timer_.is_armed())
+    late_sync_timer_.arm(late_sync_interval);
   collect();
 }
 
 void store_actor::sync() {
   sync_timer_.cancel();
+  late_sync_timer_.cancel();
   if (auto synced = log_->sync(); !synced) {
     failed("sync", synced.reason());
     want_commit();  // what was not synced is written anew
@@ -99,10 +107,6 @@ void store_actor::failed(const char* doing, const io_error& why) {
     log::error("journal", std::string{"cannot "} + doing + " the journal: " + why.text());
   }
   retry_timer_.arm(retry_interval);
-}
-
-void store_actor::handle(free_memory&) {
-  if (log_->figures().unsynced_bytes > 0) sync();
 }
 
 void store_actor::handle(close_journal&) {

@@ -25,7 +25,6 @@ public:
   void handle(append& request);
   void handle(commit_now&);
   void handle(drop_references& notice);
-  void handle(free_memory&);
   void handle(close_journal&);
   void handle(leave_log& request);
   void handle(ask_journal_report& request);
@@ -47,6 +46,7 @@ private:
   bool commit_wanted_ = false;
   bool is_short_ = false;  // it is one of those for which `node_services::stores_short` counts
   timer sync_timer_;
+  timer late_sync_timer_;
   timer retry_timer_;
   timer space_timer_;
 };

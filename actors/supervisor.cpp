@@ -152,7 +152,6 @@ void supervisor::handle(memory_is_short& notice) {
 
 void supervisor::look_at_memory() {
   if (!node_.publishers_may_go_on()) {
-    if (node_.store && !node_.disk_is_short()) node_.store.send(free_memory{});
     memory_timer_.arm(memory_interval);
     return;
   }

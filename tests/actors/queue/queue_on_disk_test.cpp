@@ -21,7 +21,7 @@ public:
     auto journal = std::make_unique<queue_actor::journal_side>();
     journal->store = spawn_handlers<store_ref>(
         world.writing(), [](append&) {}, [](commit_now&) {}, [](drop_references&) {},
-        [](free_memory&) {}, [](close_journal&) {}, [](leave_log&) {}, [](ask_journal_report&) {});
+        [](close_journal&) {}, [](leave_log&) {}, [](ask_journal_report&) {});
     journal->reader = spawn_handlers<reader_ref>(
         world.reading(), [this](read_messages& request) { asked_ = std::move(request); },
         [](leave_journal&) {});
