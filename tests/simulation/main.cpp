@@ -40,16 +40,18 @@ std::vector<std::uint64_t> seeds_in(const char* path) {
 /// What all runs together have done, to see that they do enough.
 struct totals {
   std::uint64_t published = 0;
+  std::uint64_t restarts = 0;
   std::uint64_t blocked = 0;
 };
 
 /// Whether all invariants hold under this seed; else tells which does not, and how it came to that.
-bool passes(std::uint64_t seed, bool tell_all, totals& all) {
-  const auto first = baton::simulation::run(seed, tell_all);
+bool passes(std::uint64_t seed, bool tell_all, bool with_troubles, totals& all) {
+  const auto first = baton::simulation::run(seed, tell_all, with_troubles);
   all.published += first.published;
+  all.restarts += first.restarts;
   all.blocked += first.blocked;
   if (first.broken.empty() && !tell_all) return true;
-  const auto told = tell_all ? first : baton::simulation::run(seed, true);
+  const auto told = tell_all ? first : baton::simulation::run(seed, true, with_troubles);
   const auto skipped =
       tell_all || told.history.size() < shown_events ? 0 : told.history.size() - shown_events;
   if (skipped > 0) std::printf("... %zu events before\n", skipped);
@@ -63,6 +65,7 @@ int usage() {
   std::fprintf(stderr,
                "simulation [--runs N] [--first SEED]   the kept seeds, then N others from SEED on\n"
                "simulation --seed SEED                 one, with all that happens\n"
+               "--troubles 1: in some runs the disk fails now and then, or is full\n"
                "BATON_SIMULATION_RUNS is the default of N; without it, %llu\n",
                static_cast<unsigned long long>(usual_runs));
   return 2;
@@ -73,6 +76,7 @@ int usage() {
 int main(int count, char** arguments) {
   std::uint64_t runs = usual_runs, first = 1;
   std::optional<std::uint64_t> only;
+  bool with_troubles = false;
   if (const char* wanted = std::getenv("BATON_SIMULATION_RUNS"))
     runs = number(wanted).value_or(usual_runs);
   for (int i = 1; i < count; i += 2) {
@@ -83,6 +87,8 @@ int main(int count, char** arguments) {
       runs = *value;
     else if (option == "--first")
       first = *value;
+    else if (option == "--troubles")
+      with_troubles = *value != 0;
     else if (option == "--seed")
       only = *value;
     else
@@ -103,14 +109,15 @@ int main(int count, char** arguments) {
   totals all;
   for (auto seed : seeds) {
     if (failed == most_failures) break;
-    ++(passes(seed, only.has_value(), all) ? passed : failed);
+    ++(passes(seed, only.has_value(), with_troubles, all) ? passed : failed);
   }
   if (failed == most_failures && passed + failed < seeds.size())
     std::printf("given up after %llu failures, %zu seeds not run\n",
                 static_cast<unsigned long long>(failed), seeds.size() - passed - failed);
   baton::log::close();
-  std::printf("%llu messages, connections were blocked %llu times\n",
+  std::printf("%llu messages, %llu restarts, connections were blocked %llu times\n",
               static_cast<unsigned long long>(all.published),
+              static_cast<unsigned long long>(all.restarts),
               static_cast<unsigned long long>(all.blocked));
   std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(passed),
               static_cast<unsigned long long>(failed));

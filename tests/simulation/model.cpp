@@ -218,12 +218,12 @@ void model::come_to_rest(depth as) {
     });
 }
 
-void model::restart(ending how, bool again) {
+void model::restart(ending how, bool may_be_closed) {
   ++life_;
   failed_.clear();
   for (std::size_t q = 0; q < queues(); ++q) {
     auto& known = queues_[q];
-    for_each_copy(q, [&](const message& m, copy& c) { outlive(m, q, c, how, again); });
+    for_each_copy(q, [&](const message& m, copy& c) { outlive(m, q, c, how, may_be_closed); });
     known.redelivers = known.loses = false;
     if (known.kind.durable) continue;
     known.name.vanish();
@@ -234,7 +234,8 @@ void model::restart(ending how, bool again) {
 }
 
 /// What is left of a copy when its node has ended and another one has recovered.
-void model::outlive(const message& m, std::size_t queue, copy& c, ending how, bool again) const {
+void model::outlive(const message& m, std::size_t queue, copy& c, ending how,
+                    bool may_be_closed) const {
   if (c.now == copy_state::none) return;
   c.by = 0;
   if (!is_stored(m, queue)) return finish(c);
@@ -257,9 +258,9 @@ void model::outlive(const message& m, std::size_t queue, copy& c, ending how, bo
   }
   if (c.now == copy_state::ready) c.stored = depth::safe;
   if (c.now == copy_state::done) return finish(c);
-  if (how != ending::stopped)
+  if (how != ending::stopped && !may_be_closed)
     c.mark = redelivery::certain;
-  else if ((again || queues_[queue].redelivers) && c.mark == redelivery::by_history)
+  else if ((may_be_closed || queues_[queue].redelivers) && c.mark == redelivery::by_history)
     c.mark = redelivery::allowed;
 }
 

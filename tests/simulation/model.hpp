@@ -146,8 +146,9 @@ public:
   /// Nothing is under way in the node, and its disk has all that the node knows `as` well as this.
   void come_to_rest(depth as);
   /// The node is gone, and another one is there with what its disk has. Clients have given up what
-  /// they had asked for. `again`: its recovery did not come to its end at once.
-  void restart(ending how, bool again);
+  /// they had asked for. `may_be_closed`: whether its log
+  /// says that it was stopped in order nobody knows.
+  void restart(ending how, bool may_be_closed);
 
   /// Copies that the node must have and that nobody has settled; `what` is told of each.
   std::size_t missing(const std::function<void(std::string)>& what = {}) const;
@@ -200,7 +201,7 @@ private:
   bool must_have(const message& m, const copy& c) const {
     return m.taken || c.stored != depth::nowhere;
   }
-  void outlive(const message& m, std::size_t queue, copy& c, ending how, bool again) const;
+  void outlive(const message& m, std::size_t queue, copy& c, ending how, bool may_be_closed) const;
   template <class Function>
   void for_each_copy(std::size_t queue, Function&& function);
 

@@ -1,6 +1,7 @@
 #include "tests/simulation/run.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 
 #include "storage/memory_account.hpp"
@@ -18,7 +19,7 @@ constexpr std::chrono::milliseconds patience = 20s;
 constexpr std::chrono::milliseconds look_again = 10ms;
 
 /// Of `model::ending`, from the mildest on.
-constexpr std::uint64_t kinds_of_ending = 1;
+constexpr std::uint64_t kinds_of_ending = 3;
 
 /// What the node counts for a message beside its body.
 constexpr std::uint64_t most_around_a_body = 512;
@@ -99,7 +100,7 @@ std::vector<model::queue_kind> kinds_of(const std::vector<surroundings::queue_ru
 
 class one_run {
 public:
-  one_run(std::uint64_t seed, outcome& to, bool with_history)
+  one_run(std::uint64_t seed, outcome& to, bool with_history, bool with_troubles)
       : out_{to},
         seed_{seed},
         dice_{seed ^ 0x5eed},
@@ -110,6 +111,7 @@ public:
         loops_{1 + dice_.below(3)},
         pipe_capacity_{std::size_t{256} << dice_.below(7)},
         lives_{more_dice_.once_in(2) ? 1 : 2 + more_dice_.below(3)},
+        has_troubles_{more_dice_.once_in(5) && with_troubles},
         machine_{seed},
         model_{kinds_of(rules_), [this](std::string what) { broken(std::move(what)); },
                [this](model::channel_id channel) { return may_have_failed(channel); }},
@@ -140,11 +142,13 @@ public:
     for (std::uint64_t i = 0; i < clients; ++i)
       clients_.push_back(std::make_unique<client>(shared_, "client " + std::to_string(i)));
     begin_life();
+    if (lives_ > 1 && more_dice_.once_in(4)) cut_power_within(400);
     act();
     for (std::uint64_t life = 2; life <= lives_ && fine(); ++life) {
       const auto how = end_life();
       check_memory();
       begin_life(how);
+      if (life < lives_ && more_dice_.once_in(4)) cut_power_within(400);
       act();
     }
     settle();
@@ -153,6 +157,7 @@ public:
     check_memory();
     out_.published = model_.messages();
     out_.blocked = shared_.times_blocked;
+    out_.restarts = started_ - 1;
   }
 
 private:
@@ -186,58 +191,123 @@ private:
   }
 
   void begin_life(model::ending how) {
-    BATON_CHECK(try_to_start());
+    // What is written late is told late: a log may go on behind its end.
+    bool may_be_closed = std::exchange(was_troubled_, false) || std::exchange(was_stopping_, false);
+    for (;;) {
+      machine_.disk.power_on();
+      if (more_dice_.once_in(4)) cut_power_within(60);
+      if (try_to_start()) break;
+      note("-- the power goes while the node starts");
+      if (how == model::ending::stopped) may_be_closed = true;
+      if (how == model::ending::killed) how = model::ending::powerless;
+    }
+    cut_power_within(0);
     note("-- the node is started");
-    model_.restart(how, false);
+    model_.restart(how, may_be_closed);
     shared_.sockets = &node_->world.outside();
   }
 
   model::ending end_life() {
-    if (more_dice_.once_in(4)) {
+    if (has_power() && more_dice_.once_in(4)) {
       node_->world.run_until_idle();
       look_at_disk();
     }
     auto how = static_cast<model::ending>(more_dice_.below(kinds_of_ending));
-    if (how == model::ending::stopped) {
-      note("-- the node stops");
-      shared_.node_stops = true;
+    // What a sync has failed to write is read until the machine goes down, and taken for safe by a
+    // node that was killed before it could write it elsewhere.
+    if (how == model::ending::powerless && has_failed_to_sync_) how = model::ending::killed;
+    if (how == model::ending::stopped) end_trouble();
+    if (how == model::ending::stopped && has_power()) {
       stop_node();
-      shared_.node_stops = false;
-    } else {
-      note("-- the node is killed");
+      was_stopping_ = !has_power();
     }
+    if (how == model::ending::powerless) machine_.disk.power_cut();
+    if (!has_power()) how = model::ending::powerless;
+    note(how == model::ending::stopped  ? "-- the node has stopped"
+         : how == model::ending::killed ? "-- the node is killed"
+                                        : "-- the power goes");
+    cut_power_within(0);
     lose_node();
     return how;
   }
 
+  /// During one of so many calls of the disk from now on; 0: not at all.
+  void cut_power_within(std::uint64_t calls) {
+    if (has_failed_to_sync_) calls = 0;
+    machine_.disk.faults().cut_power_at_call(calls == 0 ? 0 : 1 + more_dice_.below(calls));
+  }
+  bool has_power() const { return machine_.disk.has_power(); }
+
   void lose_node() {
     for (auto& one : clients_) one->lose_node();
     node_.reset();
+    end_trouble();
   }
 
   void stop_node() {
+    note("-- the node stops");
+    shared_.node_stops = true;
     node_->request_stop();
     wait([&] { return node_->is_drained(); });
     node_->close_journal();
     wait([&] { return node_->is_closed(); });
+    shared_.node_stops = false;
   }
 
   // ---- what happens in a life
+
+  /// The disk fails for a while, or takes nothing more.
+  void trouble() {
+    if (!has_troubles_) return;
+    auto& faults = machine_.disk.faults();
+    if (is_troubled_) {
+      if (more_dice_.once_in(20)) end_trouble();
+      return;
+    }
+    if (!more_dice_.once_in(30)) return;
+    is_troubled_ = was_troubled_ = true;
+    const auto once_in = 1 + more_dice_.below(4);
+    switch (more_dice_.below(4)) {
+      case 0:
+        note("-- writes fail");
+        return faults.fail_once_in(file_operation::write, once_in, EIO);
+      case 1:
+        note("-- syncs fail");
+        has_failed_to_sync_ = true;
+        return faults.fail_once_in(file_operation::sync, once_in, EIO);
+      default:
+        note("-- the disk is full");
+        return machine_.disk.set_capacity(0);
+    }
+  }
+
+  void end_trouble() {
+    if (!std::exchange(is_troubled_, false)) return;
+    note("-- the disk is well again");
+    machine_.disk.faults().fail_once_in(file_operation::write, 0, 0);
+    machine_.disk.faults().fail_once_in(file_operation::sync, 0, 0);
+    machine_.disk.set_capacity(UINT64_MAX);
+  }
 
   void act() {
     const auto actions = 40 + dice_.below(120);
     const auto pace = 1 + dice_.below(40);  // the node does so much, at most, between two of them
     for (std::uint64_t i = 0; i < actions && fine(); ++i) {
+      trouble();
       clients_[dice_.below(clients_.size())]->act();
-      for (auto steps = dice_.below(pace + 1); steps > 0; --steps) node_->world.step();
+      for (auto steps = dice_.below(pace + 1); steps > 0 && has_power(); --steps)
+        node_->world.step();
+      if (!has_power()) return;
       if (!dice_.once_in(40)) continue;
       node_->world.advance(std::chrono::milliseconds{dice_.below(100)});
-      check_credit();
+      if (!has_power()) return;
+      if (!is_troubled_) check_credit();
       look_at_disk();
     }
   }
 
   void settle() {
+    end_trouble();
     note("-- all settle down");
     for (auto& one : clients_) one->settle_down();
     auto& last = *clients_.emplace_back(std::make_unique<client>(shared_, "the last client"));
@@ -262,7 +332,7 @@ private:
   /// While nothing is under way in the node.
   void look_at_disk() {
     const auto journal = node_->look_at_journal();
-    if (journal.pending_bytes > 0) return;
+    if (journal.pending_bytes > 0 || !has_power()) return;
     for (auto& one : clients_) one->tell_what_was_read();
     model_.come_to_rest(journal.unsynced_bytes > 0 ? model::depth::written : model::depth::safe);
   }
@@ -294,7 +364,7 @@ private:
   void wait(Condition&& done) {
     for (std::chrono::milliseconds waited{0}; fine() && waited < patience; waited += look_again) {
       if (!node_->world.run_until_idle()) return broken("the node never comes to rest");
-      if (done()) return;
+      if (done() || !has_power()) return;
       node_->world.advance(look_again);
     }
     if (fine()) broken("stuck: " + what_is_left());
@@ -312,6 +382,9 @@ private:
       left += std::to_string(missing) + " copies: " + first + "; ";
     }
     if (auto lacks = node_->look_at_credit().who_lacks(); !lacks.empty()) left += lacks + "; ";
+    const auto journal = node_->look_at_journal();
+    left += "journal: " + std::to_string(journal.pending_bytes) + " bytes not written, " +
+            std::to_string(journal.unsynced_bytes) + " not synced; ";
     left += "memory held: " + std::to_string(memory_account::total()) + node_->memory_text();
     return left;
   }
@@ -326,6 +399,11 @@ private:
   const std::uint64_t loops_;
   const std::size_t pipe_capacity_;
   const std::uint64_t lives_;
+  const bool has_troubles_;
+  bool is_troubled_ = false;
+  bool was_troubled_ = false;  // in this life
+  bool was_stopping_ = false;  // when the power went
+  bool has_failed_to_sync_ = false;
   std::uint64_t started_ = 0;
   simulated_machine machine_;
   std::unique_ptr<simulated_node> node_;
@@ -336,9 +414,9 @@ private:
 
 }  // namespace
 
-outcome run(std::uint64_t seed, bool with_history) {
+outcome run(std::uint64_t seed, bool with_history, bool with_troubles) {
   outcome result;
-  one_run{seed, result, with_history}.all();
+  one_run{seed, result, with_history, with_troubles}.all();
   return result;
 }
 

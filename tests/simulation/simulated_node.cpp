@@ -73,6 +73,7 @@ bool simulated_node::listen() {
 simulated_node::~simulated_node() {
   services_->store = {};
   services_->reader = {};
+  services_->stream_reader = {};
   services_->topology = {};
   services_->supervisor = {};
   const auto writes = machine_.disk.calls(file_operation::write);
