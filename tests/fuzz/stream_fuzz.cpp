@@ -20,7 +20,7 @@
 
 using namespace baton;
 using namespace baton::journal;
-using namespace baton::stream;
+using namespace baton::stream_log;
 
 namespace {
 
