@@ -18,24 +18,38 @@ namespace baton::journal::test {
 inline const std::string folder = "/journal";
 constexpr std::uint64_t segment_size = 4096;
 
-/// What an entry's owner was told.
+/// What an entry's owner was told. It may go before the journal that still has the entry.
 struct told {
+  told() = default;
+  told(const told&) = delete;
+  told& operator=(const told&) = delete;
+
   std::vector<std::vector<record_place>> written;  // each time
   int safe = 0;
   bool gone = false;
+  const std::shared_ptr<told*> listening = std::make_shared<told*>(this);
 };
 
 class listening_owner final : public record_owner {
 public:
-  explicit listening_owner(told& to) : to_{to} {}
-  ~listening_owner() override { to_.gone = true; }
-  void written(std::span<const record_place> where) noexcept override {
-    to_.written.emplace_back(where.begin(), where.end());
+  explicit listening_owner(told& to) : to_{to.listening} {}
+  ~listening_owner() override {
+    tell([](told& to) { to.gone = true; });
   }
-  void safe() noexcept override { ++to_.safe; }
+  void written(std::span<const record_place> where) noexcept override {
+    tell([&](told& to) { to.written.emplace_back(where.begin(), where.end()); });
+  }
+  void safe() noexcept override {
+    tell([](told& to) { ++to.safe; });
+  }
 
 private:
-  told& to_;
+  template <class Note>
+  void tell(Note&& note) const {
+    if (const auto to = to_.lock()) note(**to);
+  }
+
+  std::weak_ptr<told*> to_;
 };
 
 /// A journal on a simulated disk, and what its records are made of.

@@ -211,8 +211,8 @@ TEST_CASE("on a full disk publishes wait, and settlements get through and make r
 }
 
 TEST_CASE("on a full disk what waits for all before it does not get ahead of publishes") {
-  told publish, behind;  // outlive the journal, which still has both
   full_disk j;
+  told publish, behind;
   j.add(j.enqueues({at(1, 1000)}), &publish);
   j.add({}, &behind, sync_policy::never);
   CHECK(!j.it->commit());
