@@ -76,8 +76,8 @@ struct drop_references;
 struct close_journal;
 struct leave_log;
 struct ask_journal_report;
-using store_ref = actor_ref<append, commit_now, drop_references, close_journal, leave_log,
-                            ask_journal_report>;
+using store_ref =
+    actor_ref<append, commit_now, drop_references, close_journal, leave_log, ask_journal_report>;
 
 struct read_messages;
 struct leave_journal;

@@ -21,7 +21,8 @@ void reader_actor::handle(read_messages& request) {
   answer.purpose = request.purpose;
   answer.messages.reserve(outcomes.size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (!outcomes[i]) log::error("journal", "a message cannot be read: " + outcomes[i].reason().text());
+    if (!outcomes[i])
+      log::error("journal", "a message cannot be read: " + outcomes[i].reason().text());
     answer.messages.push_back({request.wanted[i].number, request.wanted[i].at,
                                outcomes[i] ? *std::move(outcomes[i]) : message{}});
   }
