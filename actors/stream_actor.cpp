@@ -102,7 +102,7 @@ void stream_actor::handle(dispatch_now&) {
 
 void stream_actor::dispatch() {
   tell_store();
-  core_.limit_tail(std::min(limits_.tail, allowance_.bytes(memory_account::total())));
+  core_.limit_memory(allowance_.bytes(memory_account::total()));
   const bool more = core_.dispatch([this](lease_batch&& leases) {
     home().count_routed(leases.size());
     if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});

@@ -19,7 +19,6 @@ constexpr std::size_t offset_header_size = 32;
 stream_core::stream_core(queue_id id, const stream_limits& limits, stream_log::segment_table found)
     : id_{id},
       limits_{limits},
-      tail_limit_{limits.tail},
       segments_{std::move(found)},
       next_{segments_.next_offset()},
       committed_{next_},
@@ -250,15 +249,38 @@ std::optional<std::string_view> stream_core::filter_value_of(const message& of) 
 }
 
 void stream_core::trim() {
+  trim_tail();
+  trim_cache();
+}
+
+void stream_core::trim_tail() {
+  const auto limit = std::min(limits_.tail, allowed_);
   auto needed = committed_;
   if (!tail_.empty())
     for (const auto& reader : cursors_)
       if (reader.next >= tail_.front().first) needed = std::min(needed, reader.next);
   while (!tail_.empty() && tail_.front().end() <= committed_ &&
-         (tail_bytes_ > tail_limit_ || tail_.front().end() <= needed)) {
+         (tail_bytes_ > limit || tail_.front().end() <= needed)) {
     tail_bytes_ -= tail_.front().bytes;
     tail_.pop_front();
   }
+}
+
+/// What was read back goes when all have passed it. Where the slowest stands, the end of it says
+/// where to read on.
+void stream_core::trim_cache() {
+  if (windows_.empty()) return;
+  auto slowest = committed_;
+  for (const auto& reader : cursors_) slowest = std::min(slowest, reader.next);
+  const bool all_have_caught_up = slowest == committed_;
+  std::erase_if(windows_, [&](const window& w) {
+    if (w.end > slowest || (w.end == slowest && !all_have_caught_up)) return false;
+    cached_bytes_ -= w.bytes;
+    return true;
+  });
+  const auto limit = std::min(limits_.cache, allowed_);
+  for (; cached_bytes_ > limit && windows_.size() > 1; windows_.pop_back())
+    cached_bytes_ -= windows_.back().bytes;
 }
 
 // ---- from the disk
@@ -336,8 +358,6 @@ void stream_core::loaded(const stream_read& asked, stream_found&& found) {
   made.chunks = std::move(found.chunks);
   cached_bytes_ += made.bytes;
   windows_.push_front(std::move(made));
-  for (; cached_bytes_ > limits_.cache && windows_.size() > 1; windows_.pop_back())
-    cached_bytes_ -= windows_.back().bytes;
 }
 
 // ---- space

@@ -131,8 +131,8 @@ public:
 
   /// What is kept no longer, by size or age, and what was written anew.
   std::vector<journal::reference_drop> take_drops(std::uint64_t now_ms);
-  /// The tail may hold so much from now on.
-  void limit_tail(std::uint64_t bytes) noexcept { tail_limit_ = bytes; }
+  /// Tail and cache may hold at most so much each from now on, whatever their limits.
+  void limit_memory(std::uint64_t bytes) noexcept { allowed_ = bytes; }
 
   // ---- looking
 
@@ -171,10 +171,12 @@ private:
   void stand_at_start(stream_cursor& reader, const stream_start& start);
   void stand_at_time(stream_cursor& reader, std::uint64_t time_ms);
   void trim();
+  void trim_tail();
+  void trim_cache();
 
   const queue_id id_;
   const stream_limits limits_;
-  std::uint64_t tail_limit_;
+  std::uint64_t allowed_ = UINT64_MAX;  // bytes, for the tail and for the cache
   stream_log::segment_table segments_;
   std::uint64_t next_;       // offset of the next message that comes
   std::uint64_t committed_;  // all below is safe

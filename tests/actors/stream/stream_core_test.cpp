@@ -249,6 +249,36 @@ TEST_CASE("large bodies in a stream come back whole from memory and from the dis
   CHECK(s.reads_done > 0);
 }
 
+TEST_CASE("a stream holds nothing in memory when all its readers have everything", "[stream]") {
+  stream_on_disk s;
+  s.open();
+  for (int i = 0; i < 40; ++i) s.publish_safely(bodies(10));
+  s.dispatch();
+  CHECK(s.core->held_bytes() == 0);
+  s.add_reader_from(1, kind::first);
+  s.add_reader_from(2, kind::first, 0, 100);
+  s.run();
+  CHECK(s.reads_done > 0);
+  CHECK(s.core->held_bytes() > 0);  // for the second one
+  while (s.offsets_of(2).size() < 400) {
+    s.core->settle(consumer_id{2}, {{0, 100, outcome::accept}});
+    s.run();
+  }
+  CHECK(s.offsets_of(1) == range(0, 400));
+  CHECK(s.core->held_bytes() == 0);
+}
+
+TEST_CASE("where memory is short, a stream keeps one read of what it read back", "[stream]") {
+  stream_on_disk s;
+  s.open();
+  for (int i = 0; i < 40; ++i) s.publish_safely(bodies(10));
+  s.core->limit_memory(1);
+  for (std::uint64_t r = 0; r < 4; ++r) s.add_reader_from(r + 1, kind::offset, 100 * r, 5);
+  s.run();
+  for (std::uint64_t r = 0; r < 4; ++r) CHECK(s.offsets_of(r + 1) == range(100 * r, 100 * r + 5));
+  CHECK(s.core->held_bytes() < 4000);
+}
+
 TEST_CASE("retention drops whole segments from the oldest on, and readers go on behind them",
           "[stream]") {
   stream_on_disk s;
