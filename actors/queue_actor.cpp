@@ -26,23 +26,6 @@ constexpr std::chrono::milliseconds debts_interval{20};
 // How many messages may arrive before they are handed out, whatever else waits in the mailbox.
 constexpr std::size_t dispatch_at = 512;
 
-constexpr std::uint16_t access_refused = 403;
-constexpr std::uint16_t not_found = 404;
-constexpr std::uint16_t precondition_failed = 406;
-
-std::uint16_t code_of(queue_refusal why) {
-  switch (why) {
-    case queue_refusal::in_exclusive_use:
-      return access_refused;
-    case queue_refusal::closed:
-      return not_found;
-    case queue_refusal::in_use:
-    case queue_refusal::not_empty:
-      return precondition_failed;
-  }
-  return precondition_failed;
-}
-
 }  // namespace
 
 queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry,
@@ -65,10 +48,6 @@ queue_actor::queue_actor(caf::actor_config& config, const queue_entry& entry,
 
 queue_core::moment queue_actor::now() const {
   return std::chrono::duration_cast<queue_core::moment>(home().now().time_since_epoch());
-}
-
-refusal queue_actor::refused(queue_refusal why) const {
-  return {code_of(why), to_string(why, entry_.name, entry_.vhost_name)};
 }
 
 void queue_actor::handle(publish& request) {
@@ -124,10 +103,10 @@ void queue_actor::dispatch() {
   answer_fetches();
   core_.dispatch(now(), [this](lease_batch&& leases) {
     home().count_routed(leases.size());
-    if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
+    if (const auto* to = consumers_.find(leases.consumer())) to->send(deliver{std::move(leases)});
   });
   for (auto consumer : core_.take_short_of_demand())
-    if (const auto* to = find_subscription(consumer)) to->send(short_of_demand{});
+    if (const auto* to = consumers_.find(consumer)) to->send(short_of_demand{});
   pay_debts();
   tell_store();
   read_ahead();
@@ -162,21 +141,21 @@ void queue_actor::handle(subscribe& request) {
   auto added = core_.add(request.consumer, request.options);
   auto to = std::move(request.to).take();
   if (!added) {
-    to.send(subscribed{refused(added.reason())});
+    to.send(subscribed{refusal_of(added.reason(), entry_.name, entry_.vhost_name)});
     return;
   }
   to.send(subscribed{});
-  subscriptions_.push_back({request.consumer, std::move(to)});
+  consumers_.add(request.consumer, std::move(to));
   want_dispatch();
 }
 
 void queue_actor::handle(unsubscribe& request) {
-  const auto* found = find_subscription(request.consumer);
+  const auto* found = consumers_.find(request.consumer);
   if (found == nullptr) return;
   auto consumer = *found;
   dispatch();  // what it was handed already comes before the answer
   core_.remove(request.consumer, now());
-  forget_subscription(request.consumer);
+  consumers_.remove(request.consumer);
   if (core_.deletable())
     end({entry_.vhost, entry_.id, 0, {}, std::move(consumer)}, request.consumer);
   else
@@ -191,7 +170,7 @@ void queue_actor::handle(abandon& request) {
   if (journal_)
     std::erase_if(journal_->fetches,
                   [&](const fetch& one) { return one.holder == request.consumer; });
-  forget_subscription(request.consumer);
+  consumers_.remove(request.consumer);
   if (core_.deletable())
     end({entry_.vhost, entry_.id, 0, {}, {}});
   else
@@ -199,25 +178,9 @@ void queue_actor::handle(abandon& request) {
 }
 
 void queue_actor::handle(demand& request) {
-  const auto& change = request.change;
-  switch (change.how) {
-    case demand_change::kind::more:
-      core_.demand(change.consumer, change.messages);
-      break;
-    case demand_change::kind::any:
-      core_.set_demand(change.consumer, std::nullopt);
-      break;
-    case demand_change::kind::none:
-      core_.set_demand(change.consumer, 0);
-      break;
-    case demand_change::kind::offer:
-      core_.demand(change.consumer, change.messages);
-      dispatch();  // what it is handed comes before the answer
-      if (auto unused = core_.recall_demand(change.consumer))
-        if (const auto* to = find_subscription(change.consumer))
-          to->send(demand_given_back{*unused});
-      break;
-  }
+  const auto consumer = request.change.consumer;
+  if (const auto unused = apply(request.change, core_, [this] { dispatch(); }))
+    if (const auto* to = consumers_.find(consumer)) to->send(demand_given_back{*unused});
   want_dispatch();
 }
 
@@ -252,7 +215,7 @@ void queue_actor::handle(delete_queue& request) {
   auto may = core_.may_delete(request.if_unused, request.if_empty);
   if (!may) {
     queue_counts answer;
-    answer.refused = refused(may.reason());
+    answer.refused = refusal_of(may.reason(), entry_.name, entry_.vhost_name);
     std::move(request.reply).keep(std::move(answer));
     return;
   }
@@ -299,8 +262,7 @@ void queue_actor::handle(ask_queue_report& request) {
   report.dropped = figures.dropped;
   report.expired = figures.expired;
   report.undeliverable = figures.undeliverable;
-  for (const auto& s : subscriptions_)
-    report.credit.push_back({s.id.value, core_.byte_credit(s.id)});
+  for (const auto& s : consumers_) report.credit.push_back({s.id.value, core_.byte_credit(s.id)});
   std::move(request.reply).keep(std::move(report));
 }
 
@@ -317,18 +279,13 @@ void queue_actor::close(consumer_id except) {
       journal_->store.send(drop_references{std::move(gone)});
     for (auto& each : journal_->unrecorded) each.safe();
   }
-  tell_consumers(except);
+  consumers_.tell_gone(except);
   quit();
-}
-
-void queue_actor::tell_consumers(consumer_id except) {
-  for (const auto& s : subscriptions_)
-    if (s.id != except) s.to.send(queue_gone{});
 }
 
 void queue_actor::on_failure(const std::string& why) {
   if (!has_ended()) {
-    tell_consumers();
+    consumers_.tell_gone();
     topology_.send(queue_ended{entry_.vhost, entry_.id, 0, {}, {}});
   }
   log::error("queue failed",
@@ -339,29 +296,12 @@ void queue_actor::on_start() { arm_timer(); }
 
 void queue_actor::on_exit() {
   timer_.cancel();
-  subscriptions_.clear();
+  consumers_.clear();
   debts_timer_.cancel();
   debts_.clear();
   paced_.clear();
   journal_.reset();
   topology_ = {};
-}
-
-const consumer_ref* queue_actor::find_subscription(consumer_id which) const {
-  for (std::size_t n = 0; n < subscriptions_.size(); ++n) {
-    // Batches come out in the order of the consumers, as a rule the next one's each time.
-    auto i = (last_found_ + n) % subscriptions_.size();
-    if (subscriptions_[i].id == which) {
-      last_found_ = i + 1;
-      return &subscriptions_[i].to;
-    }
-  }
-  return nullptr;
-}
-
-void queue_actor::forget_subscription(consumer_id which) {
-  std::erase_if(subscriptions_, [&](const auto& s) { return s.id == which; });
-  last_found_ = 0;
 }
 
 void queue_actor::arm_timer() {

@@ -9,6 +9,7 @@
 #include "actors/publishes_to_store.hpp"
 #include "actors/queue/queue_allowance.hpp"
 #include "actors/queue/queue_core.hpp"
+#include "actors/queue_consumers.hpp"
 #include "actors/runtime/actor_of.hpp"
 #include "actors/runtime/timer.hpp"
 
@@ -71,17 +72,9 @@ protected:
   void on_exit() override;
 
 private:
-  struct subscription {
-    consumer_id id;
-    consumer_ref to;
-  };
-
   queue_core::moment now() const;
-  refusal refused(queue_refusal why) const;
   void want_dispatch();
   void dispatch();
-  void forget_subscription(consumer_id which);
-  const consumer_ref* find_subscription(consumer_id which) const;
   void arm_timer();
   void on_due();
   void pay_debts();
@@ -105,7 +98,6 @@ private:
   /// Lets go of everything and tells the consumers (but `except`); `end` tells topology too.
   void end(queue_ended notice, consumer_id except = {});
   void close(consumer_id except = {});
-  void tell_consumers(consumer_id except = {});
 
   /// What it is called and how it was declared; nothing of it changes. Its entry in the topology
   /// has more, which only the core needs, and an idle queue should be small.
@@ -125,9 +117,8 @@ private:
   const queue_allowance allowance_;
   topology_ref topology_;
   queue_core core_;
-  std::unique_ptr<journal_side> journal_;    // or nothing: it stores nothing
-  std::vector<subscription> subscriptions_;  // few: found by a walk from the last one found
-  mutable std::size_t last_found_ = 0;
+  std::unique_ptr<journal_side> journal_;  // or nothing: it stores nothing
+  queue_consumers consumers_;
   std::vector<credit_debt> debts_;  // to publishers who wait, while its allowance is used up
   std::vector<credit_debt> paced_;  // to publishers who wait for the consumers' sockets
   steady_time last_grant_{};

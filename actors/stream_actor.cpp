@@ -1,6 +1,5 @@
 #include "actors/stream_actor.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "actors/support/log.hpp"
@@ -53,7 +52,7 @@ stream_actor::stream_actor(caf::actor_config& config, const queue_entry& entry,
                            topology_ref topology, disk_side disk)
     : actor_of{config},
       entry_{entry.id, entry.vhost, entry.vhost_name, entry.name, entry.declared, entry.sync},
-      limits_{limits},
+      retires_by_age_{limits.max_age_ms.has_value()},
       allowance_{allowance},
       topology_{std::move(topology)},
       store_{std::move(disk.store)},
@@ -105,10 +104,10 @@ void stream_actor::dispatch() {
   core_.limit_memory(allowance_.bytes(memory_account::total()));
   const bool more = core_.dispatch([this](lease_batch&& leases) {
     home().count_routed(leases.size());
-    if (const auto* to = find_subscription(leases.consumer())) to->send(deliver{std::move(leases)});
+    if (const auto* to = consumers_.find(leases.consumer())) to->send(deliver{std::move(leases)});
   });
   for (const auto reader : core_.take_short_of_demand())
-    if (const auto* to = find_subscription(reader)) to->send(short_of_demand{});
+    if (const auto* to = consumers_.find(reader)) to->send(short_of_demand{});
   for (auto& wanted : core_.take_wanted())
     reader_.send(read_chunks{self(), entry_.id, std::move(wanted)});
   if (auto left = core_.take_left_behind(); !left.empty())
@@ -159,50 +158,34 @@ void stream_actor::handle(subscribe& request) {
   auto added = core_.add(request.consumer, request.options);
   auto to = std::move(request.to).take();
   if (!added) {
-    to.send(subscribed{refusal{refusal::access_refused,
-                               to_string(added.reason(), entry_.name, entry_.vhost_name)}});
+    to.send(subscribed{refusal_of(added.reason(), entry_.name, entry_.vhost_name)});
     return;
   }
   to.send(subscribed{});
-  const auto at = std::ranges::lower_bound(subscriptions_, request.consumer, {}, &subscription::id);
-  subscriptions_.insert(at, {request.consumer, std::move(to)});
+  consumers_.add(request.consumer, std::move(to));
   want_dispatch();
 }
 
 void stream_actor::handle(unsubscribe& request) {
-  const auto* found = find_subscription(request.consumer);
+  const auto* found = consumers_.find(request.consumer);
   if (found == nullptr) return;
   auto consumer = *found;
   core_.remove(request.consumer);
-  forget_subscription(request.consumer);
+  consumers_.remove(request.consumer);
   consumer.send(unsubscribed{});
+  want_dispatch();  // what was kept for it alone goes
 }
 
 void stream_actor::handle(abandon& request) {
   core_.remove(request.consumer);
-  forget_subscription(request.consumer);
+  consumers_.remove(request.consumer);
+  want_dispatch();  // as above
 }
 
 void stream_actor::handle(demand& request) {
-  const auto& change = request.change;
-  switch (change.how) {
-    case demand_change::kind::more:
-      core_.demand(change.consumer, change.messages);
-      break;
-    case demand_change::kind::any:
-      core_.set_demand(change.consumer, std::nullopt);
-      break;
-    case demand_change::kind::none:
-      core_.set_demand(change.consumer, 0);
-      break;
-    case demand_change::kind::offer:
-      core_.demand(change.consumer, change.messages);
-      dispatch();  // what it is handed comes before the answer
-      if (const auto unused = core_.recall_demand(change.consumer))
-        if (const auto* to = find_subscription(change.consumer))
-          to->send(demand_given_back{*unused});
-      break;
-  }
+  const auto reader = request.change.consumer;
+  if (const auto unused = apply(request.change, core_, [this] { dispatch(); }))
+    if (const auto* to = consumers_.find(reader)) to->send(demand_given_back{*unused});
   want_dispatch();
 }
 
@@ -215,8 +198,7 @@ void stream_actor::handle(peek_queue& request) { std::move(request.reply).keep({
 void stream_actor::handle(delete_queue& request) {
   const auto refuse = [&](queue_refusal why) {
     queue_counts answer;
-    answer.refused =
-        refusal{refusal::precondition_failed, to_string(why, entry_.name, entry_.vhost_name)};
+    answer.refused = refusal_of(why, entry_.name, entry_.vhost_name);
     std::move(request.reply).keep(std::move(answer));
   };
   if (request.if_unused && core_.readers() > 0) return refuse(queue_refusal::in_use);
@@ -255,8 +237,7 @@ void stream_actor::handle(ask_queue_report& request) {
   report.published = figures.published;
   report.delivered = figures.delivered;
   report.acknowledged = figures.acked;
-  for (const auto& s : subscriptions_)
-    report.credit.push_back({s.id.value, core_.byte_credit(s.id)});
+  for (const auto& s : consumers_) report.credit.push_back({s.id.value, core_.byte_credit(s.id)});
   std::move(request.reply).keep(std::move(report));
 }
 
@@ -269,17 +250,13 @@ void stream_actor::close() {
   for (auto& each : unrecorded_) each.safe();
   reader_.send(leave_segments{entry_.id, {}, UINT32_MAX});
   store_.send(leave_log{std::move(remove_)});
-  tell_consumers();
+  consumers_.tell_gone();
   quit();
-}
-
-void stream_actor::tell_consumers() {
-  for (const auto& s : subscriptions_) s.to.send(queue_gone{});
 }
 
 void stream_actor::on_failure(const std::string& why) {
   if (!has_ended()) {
-    tell_consumers();
+    consumers_.tell_gone();
     topology_.send(queue_ended{entry_.vhost, entry_.id, 0, {}, {}});
   }
   log::error("stream failed",
@@ -287,26 +264,17 @@ void stream_actor::on_failure(const std::string& why) {
 }
 
 void stream_actor::on_start() {
-  if (limits_.max_age_ms) retention_timer_.arm(retention_interval);
+  if (retires_by_age_) retention_timer_.arm(retention_interval);
 }
 
 void stream_actor::on_exit() {
   retention_timer_.cancel();
-  subscriptions_.clear();
+  consumers_.clear();
   unrecorded_.clear();
   topology_ = {};
   store_ = {};
   reader_ = {};
   remove_ = nullptr;
-}
-
-const consumer_ref* stream_actor::find_subscription(consumer_id which) const {
-  const auto at = std::ranges::lower_bound(subscriptions_, which, {}, &subscription::id);
-  return at != subscriptions_.end() && at->id == which ? &at->to : nullptr;
-}
-
-void stream_actor::forget_subscription(consumer_id which) {
-  std::erase_if(subscriptions_, [&](const auto& s) { return s.id == which; });
 }
 
 }  // namespace baton

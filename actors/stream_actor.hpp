@@ -8,6 +8,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/publishes_to_store.hpp"
 #include "actors/queue/queue_allowance.hpp"
+#include "actors/queue_consumers.hpp"
 #include "actors/runtime/actor_of.hpp"
 #include "actors/runtime/timer.hpp"
 #include "actors/stream/stream_core.hpp"
@@ -70,11 +71,6 @@ protected:
   void on_exit() override;
 
 private:
-  struct subscription {
-    consumer_id id;
-    consumer_ref to;
-  };
-
   std::uint64_t wall_now_ms() const;
   void want_dispatch();
   void dispatch();
@@ -82,9 +78,6 @@ private:
   void retire();
   void end(queue_ended notice);
   void close();
-  void tell_consumers();
-  const consumer_ref* find_subscription(consumer_id which) const;
-  void forget_subscription(consumer_id which);
 
   struct identity {
     queue_id id;
@@ -96,7 +89,7 @@ private:
   };
 
   const identity entry_;
-  const stream_limits limits_;
+  const bool retires_by_age_;
   const queue_allowance allowance_;
   topology_ref topology_;
   store_ref store_;
@@ -104,7 +97,7 @@ private:
   std::function<void()> remove_;
   const std::chrono::milliseconds wall_offset_;
   stream_core core_;
-  std::vector<subscription> subscriptions_;     // sorted by id
+  queue_consumers consumers_;
   std::vector<publishes_to_store> unrecorded_;  // since the store was last told
   bool dispatch_wanted_ = false;
   timer retention_timer_;

@@ -19,4 +19,11 @@ std::string to_string(queue_refusal why, std::string_view queue, std::string_vie
   fail_check(__FILE__, __LINE__, "a refusal has a text");
 }
 
+refusal refusal_of(queue_refusal why, std::string_view queue, std::string_view vhost) {
+  const auto code = why == queue_refusal::in_exclusive_use ? refusal::access_refused
+                    : why == queue_refusal::closed         ? refusal::not_found
+                                                           : refusal::precondition_failed;
+  return {code, to_string(why, queue, vhost)};
+}
+
 }  // namespace baton

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "actors/topology/refusal.hpp"
+
 namespace baton {
 
 /// Why a queue does not do what it was asked.
@@ -17,5 +19,8 @@ enum class queue_refusal : std::uint8_t {
 /// The sentence that clients know, without the code's name in front:
 /// `queue 'q2' in vhost '/' in exclusive use`.
 std::string to_string(queue_refusal why, std::string_view queue, std::string_view vhost);
+
+/// The same with its code, for whoever asked.
+refusal refusal_of(queue_refusal why, std::string_view queue, std::string_view vhost);
 
 }  // namespace baton
