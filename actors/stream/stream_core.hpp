@@ -9,8 +9,8 @@
 
 #include "actors/queue/lease.hpp"
 #include "actors/queue/queue_refusal.hpp"
-#include "actors/stream/stream_chunk.hpp"
 #include "actors/stream/stream_cursors.hpp"
+#include "actors/stream/stream_read.hpp"
 #include "config/ids.hpp"
 #include "config/result.hpp"
 #include "storage/journal/log_writer.hpp"
@@ -27,24 +27,6 @@ struct stream_limits {
   std::size_t reads = 8;          ///< at most so many are under way at once
   std::optional<std::uint64_t> max_bytes;   ///< beyond that its oldest segments go
   std::optional<std::uint64_t> max_age_ms;  ///< and those with nothing younger
-};
-
-/// A read of a stream's log: of chunks that have messages from `offset` on (or, with `since_ms`,
-/// that were taken then or later) and that begin below `before`, all of it safe.
-struct stream_read {
-  stream_log::stretch where;
-  std::uint64_t offset = 0;
-  std::optional<std::uint64_t> since_ms;
-  std::uint64_t before = 0;
-  bool synced = false;  ///< all of it is, and stays where it lies until it is retired
-};
-
-/// What a read has found: maybe nothing, then it goes on.
-struct stream_found {
-  std::vector<stream_chunk> chunks;
-  std::uint64_t offset = 0;  ///< where it goes on
-  journal::place stopped;    ///< the same, in the log
-  bool retired = false;      ///< the segment is gone
 };
 
 struct stream_statistics {

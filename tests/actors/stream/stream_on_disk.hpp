@@ -144,26 +144,11 @@ public:
     const auto asked = reads_.front();
     reads_.pop_front();
     ++reads_done;
-    stream_log::chunk_reader::request request;
-    request.queue = id;
-    request.where = asked.where;
-    request.offset = asked.offset;
-    request.since_ms = asked.since_ms.value_or(0);
-    request.before = asked.before;
+    auto request = request_of(queue_id{id}, asked);
     request.max_bytes = 1024;
     auto outcome = reader->read(request);
     damage.insert(damage.end(), outcome.damage.begin(), outcome.damage.end());
-    stream_found found;
-    found.offset = outcome.offset;
-    found.stopped = outcome.stopped;
-    found.retired = outcome.retired;
-    for (auto& each : outcome.chunks) {
-      auto& chunk = found.chunks.emplace_back();
-      chunk.first = each.first;
-      chunk.time_ms = each.time_ms;
-      for (auto& m : each.messages) chunk.add(std::move(m));
-    }
-    core->loaded(asked, std::move(found));
+    core->loaded(asked, found_in(std::move(outcome)));
     return true;
   }
   /// Hands out and reads until nothing happens any more.
