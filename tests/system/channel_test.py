@@ -8,6 +8,7 @@ from amqp import (
     HEADER, PUBLISH, QUEUE_DECLARE, QUEUE_DECLARE_OK, QUEUE_DELETE, QUEUE_DELETE_OK, Client, frame,
     longstr, method, shortstr)
 from node import Node
+from on_one_node import OnOneNode
 
 BASIC_CANCEL, CONSUME = (60, 30), (60, 20)
 QUEUE_PURGE = (50, 30)
@@ -33,21 +34,6 @@ def closing(client):
     """Code and text of the channel.close that comes next."""
     arguments = client.expect(CHANNEL_CLOSE)
     return struct.unpack(">H", arguments[:2])[0], arguments[3:3 + arguments[2]].decode()
-
-
-class OnOneNode(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.node = Node()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.node.close()
-
-    def client(self):
-        made = Client(self.node.port)
-        self.addCleanup(made.close)
-        return made
 
 
 class Order(OnOneNode):

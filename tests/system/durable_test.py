@@ -15,12 +15,12 @@ from pathlib import Path
 from amqp import (ACK, BODY, CONFIRM_SELECT, CONFIRM_SELECT_OK, CONSUME, CONSUME_OK, DELIVER, HEADER,
                   METHOD, QOS, QOS_OK, QUEUE_DECLARE, QUEUE_DECLARE_OK, Client, frame, longstr, method,
                   shortstr)
+from load import GONE, Publisher
 from node import Node, baton
 
 QUEUE_BIND, QUEUE_BIND_OK = (50, 20), (50, 21)
 PUBLISH, NACK = (60, 40), (60, 120)
 LIVES = 50
-GONE = (EOFError, OSError)
 SMALL = '[journal]\nsegment_size = "1MiB"\n'
 
 
@@ -50,38 +50,6 @@ class Deliveries:
             tag, redelivered = struct.unpack(">QB", payload[at:at + 9])
             self.client.read_frame()
             yield tag, bool(redelivered), int(self.client.read_frame()[2][:10])
-
-
-class Publisher(threading.Thread):
-    """Publishes numbered messages to three queues at once until the node is gone."""
-
-    def __init__(self, port, first, window):
-        super().__init__(daemon=True)
-        self.client = Client(port)
-        self.client.send(1, CONFIRM_SELECT, b"\0")
-        self.client.expect(CONFIRM_SELECT_OK)
-        self.first, self.next, self.window = first, first, window
-        self.confirmed = set()
-
-    def run(self):
-        open_numbers = {}
-        tag = 0
-        try:
-            while True:
-                while len(open_numbers) < self.window:
-                    tag += 1
-                    open_numbers[tag] = self.next
-                    body = b"%010d" % self.next + b"." * random.choice((0, 100, 3000, 20000))
-                    self.next += 1
-                    self.client.socket.sendall(persistent(1, "amq.fanout", "", body))
-                name, arguments = self.client.read_method()
-                if name != ACK:
-                    raise AssertionError(f"not an ack: {name}")
-                upto, multiple = struct.unpack(">QB", arguments)
-                for t in [t for t in open_numbers if t == upto or (multiple and t < upto)]:
-                    self.confirmed.add(open_numbers.pop(t))
-        except GONE:
-            pass
 
 
 class Consumer(threading.Thread):
@@ -147,7 +115,8 @@ class Durable(unittest.TestCase):
                                    seen[queue], drained[queue])
                 if life == LIVES:
                     break
-                publisher = Publisher(node.port, next_number, dice.choice((1, 20, 200)))
+                publisher = Publisher(node.port, next_number, dice.choice((1, 20, 200)),
+                                      lambda body: persistent(1, "amq.fanout", "", body))
                 consumers = [(q, Consumer(node.port, q, n)) for q, n in queues.items() if n > 0]
                 for thread in [publisher, *(c for _, c in consumers)]:
                     thread.start()

@@ -9,6 +9,7 @@ from amqp import (
     ACK, BODY, CONFIRM_SELECT, CONFIRM_SELECT_OK, DELIVER, GET, GET_OK, HEADER, PUBLISH,
     QUEUE_DECLARE, QUEUE_DECLARE_OK, Client, frame, longstr, method, shortstr)
 from node import Node, baton
+from on_one_node import OnOneNode
 
 BASIC_CANCEL, NACK = (60, 30), (60, 120)
 CONTENT_TYPE, HEADERS, DELIVERY_MODE, EXPIRATION = 0x8000, 0x2000, 0x1000, 0x0100
@@ -29,20 +30,7 @@ def confirmed(client, *messages):
         pass
 
 
-class QueueCommand(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.node = Node()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.node.close()
-
-    def client(self):
-        made = Client(self.node.port)
-        self.addCleanup(made.close)
-        return made
-
+class QueueCommand(OnOneNode):
     def ready(self, client, queue):
         return struct.unpack(">II", client.declare(queue)[len(queue) + 1:])[0]
 

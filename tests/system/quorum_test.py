@@ -10,6 +10,7 @@ from amqp import (
     ACK, BODY, CONFIRM_SELECT, CONFIRM_SELECT_OK, CONSUME, CONSUME_OK, DELIVER, GET, GET_EMPTY, GET_OK,
     HEADER, METHOD, PUBLISH, QUEUE_DECLARE, QUEUE_DECLARE_OK, Client, frame, longstr, method, shortstr)
 from node import Node
+from on_one_node import OnOneNode
 
 QUEUE_BIND, QUEUE_BIND_OK = (50, 20), (50, 21)
 NACK, REJECT, RECOVER, RECOVER_OK = (60, 120), (60, 90), (60, 110), (60, 111)
@@ -91,21 +92,6 @@ def consume(client, queue):
 
 def put_back(client, tag):
     client.send(1, NACK, struct.pack(">QB", tag, 2))
-
-
-class OnOneNode(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.node = Node()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.node.close()
-
-    def client(self):
-        made = Client(self.node.port)
-        self.addCleanup(made.close)
-        return made
 
 
 class DeliveryCount(OnOneNode):

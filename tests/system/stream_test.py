@@ -13,9 +13,9 @@ from pathlib import Path
 from amqp import (ACK, CHANNEL_CLOSE, CLOSE, CONFIRM_SELECT, CONFIRM_SELECT_OK, CONSUME, CONSUME_OK,
                   DELIVER, GET, METHOD, PURGE, QOS, QOS_OK, QUEUE_DECLARE, QUEUE_DECLARE_OK,
                   Client, longstr, method, publish, shortstr)
+from load import GONE, Publisher
 from node import Node
 
-GONE = (EOFError, OSError)
 LIVES = 20
 SMALL = '[journal]\nsegment_size = "1MiB"\n'
 
@@ -60,34 +60,6 @@ def deliveries(client):
         yield tag, offset, body
 
 
-class Publisher(threading.Thread):
-    """Publishes numbered messages, a window at a time, until the node is gone."""
-
-    def __init__(self, port, first, window):
-        super().__init__(daemon=True)
-        self.client = Client(port)
-        self.client.send(1, CONFIRM_SELECT, b"\0")
-        self.client.expect(CONFIRM_SELECT_OK)
-        self.next, self.window = first, window
-        self.confirmed = set()
-
-    def run(self):
-        open_numbers, tag = {}, 0
-        try:
-            while True:
-                while len(open_numbers) < self.window:
-                    tag += 1
-                    open_numbers[tag] = self.next
-                    body = b"%010d" % self.next + b"." * random.choice((0, 100, 3000, 20000))
-                    self.next += 1
-                    self.client.socket.sendall(publish(1, "s", body))
-                upto, multiple = struct.unpack(">QB", self.client.expect(ACK))
-                for t in [t for t in open_numbers if t == upto or (multiple and t < upto)]:
-                    self.confirmed.add(open_numbers.pop(t))
-        except GONE:
-            pass
-
-
 class Reader(threading.Thread):
     """Reads from an offset on, and notes what was where."""
 
@@ -129,7 +101,8 @@ class Streams(unittest.TestCase):
                         self.read_all(client, count, confirmed, known)
                 if life == LIVES:
                     break
-                publisher = Publisher(node.port, next_number, dice.choice((1, 20, 200)))
+                publisher = Publisher(node.port, next_number, dice.choice((1, 20, 200)),
+                                      lambda body: publish(1, "s", body))
                 readers = [Reader(node.port, offset)
                            for offset in ("next", "first", dice.randrange(count + 1))]
                 for thread in [publisher, *readers]:
