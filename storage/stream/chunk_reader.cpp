@@ -10,6 +10,7 @@
 #include "storage/journal/numbers.hpp"
 #include "storage/journal/segment.hpp"
 #include "storage/memory_account.hpp"
+#include "storage/stream/passing_record.hpp"
 #include "storage/stream/stream_folder.hpp"
 
 namespace baton::stream_log {
@@ -25,8 +26,6 @@ constexpr std::size_t files_kept_open = 16;
 /// A call looks at so many windows of a log for the first chunk that is wanted.
 constexpr int windows_a_call = 16;
 
-constexpr std::size_t check_at = 4;
-constexpr std::size_t summed_from = 8;
 /// Header, place, number of messages.
 constexpr std::size_t chunk_front_size = record_header_size + queue_place::size + 4;
 
@@ -48,61 +47,6 @@ message_parts parts_of(const stored_message& m) noexcept {
   parts.expiration_ms = m.expiration_ms;
   return parts;
 }
-
-/// A record that passes through a buffer, and is summed meanwhile.
-class passing_record {
-public:
-  passing_record(file& from, std::uint32_t offset, std::uint32_t size,
-                 std::span<std::uint8_t> buffer) noexcept
-      : from_{from}, at_{offset}, to_read_{size}, buffer_{buffer} {}
-
-  /// What comes next: at least so many bytes, if the record and the buffer have as many.
-  byte_view ahead(std::size_t wanted) {
-    if (filled_ - begin_ < std::min<std::uint64_t>({wanted, buffer_.size(), left()})) fill();
-    return {buffer_.data() + begin_, filled_ - begin_};
-  }
-  void pass(std::size_t size) noexcept { begin_ += size; }
-  /// What has not been passed.
-  std::uint64_t left() const noexcept { return filled_ - begin_ + to_read_; }
-  const std::optional<std::string>& error() const noexcept { return error_; }
-  /// Of what was all passed: whether its checksum is right.
-  bool is_sound(std::uint32_t seal) const noexcept { return (sum_ ^ seal) == check_; }
-
-private:
-  void fill() {
-    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
-              buffer_.begin() + static_cast<std::ptrdiff_t>(filled_), buffer_.begin());
-    filled_ -= std::exchange(begin_, 0);
-    const auto size = std::min<std::size_t>(buffer_.size() - filled_, to_read_);
-    const auto got = from_.read(at_, buffer_.subspan(filled_, size));
-    if (!got || *got < size) {
-      error_ = got ? from_.path() + ": the file ends too early" : got.reason().text();
-      to_read_ = 0;
-      return;
-    }
-    byte_view read = buffer_.subspan(filled_, size);
-    if (!std::exchange(begun_, true)) {
-      check_ = load<std::uint32_t>(&read[check_at]);
-      sum_ = crc32c(read.first(check_at));
-      read = read.subspan(summed_from);
-    }
-    sum_ = crc32c(read, sum_);
-    filled_ += size;
-    at_ += size;
-    to_read_ -= static_cast<std::uint32_t>(size);
-  }
-
-  file& from_;
-  std::uint64_t at_;
-  std::uint32_t to_read_;
-  std::span<std::uint8_t> buffer_;
-  std::size_t begin_ = 0;
-  std::size_t filled_ = 0;
-  bool begun_ = false;
-  std::uint32_t check_ = 0;
-  std::uint32_t sum_ = 0;
-  std::optional<std::string> error_;
-};
 
 /// A message of which the body goes on behind what is in the buffer.
 message add_passing(passing_record& record, const message_front& front, slab_writer& slabs) {
