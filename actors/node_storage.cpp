@@ -144,8 +144,7 @@ stream_actor::disk_side node_storage::open_stream(node_services& node, const que
   auto configured = node.configured().journal;
   configured.reserved_segments = 0;
   if (const auto size = entry.arguments.max_segment_size)
-    configured.segment_size.value =
-        std::clamp(*size, least_segment_size, std::uint64_t{most_segment_size});
+    configured.segment_size.value = std::clamp(*size, least_segment_size, most_segment_size);
   stream_actor::disk_side side{
       baton::spawn<store_actor>(
           node.loops().writing(), node,

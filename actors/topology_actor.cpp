@@ -5,6 +5,7 @@
 #include "actors/queue_actor.hpp"
 #include "actors/support/log.hpp"
 #include "actors/topology/configured.hpp"
+#include "config/check.hpp"
 
 namespace baton {
 
@@ -21,12 +22,6 @@ std::array<std::uint8_t, 16> random_bytes() {
 
 void log_warnings(const std::vector<std::string>& warnings) {
   for (const auto& w : warnings) log::warning("unknown argument", w);
-}
-
-bool is_stream(const queue_declaration& asked) {
-  const auto* type = find_field(asked.arguments, "x-queue-type");
-  const auto* name = type == nullptr ? nullptr : type->get<std::string>();
-  return name != nullptr && *name == "stream" && !asked.passive;
 }
 
 template <class Outcome>
@@ -125,6 +120,7 @@ topology_core::make_target topology_actor::make_queue(loop& home) {
 }
 
 std::shared_ptr<queue_endpoint> topology_actor::make_stream(loop& home, const queue_entry& entry) {
+  BATON_CHECK(node_.storage != nullptr);
   const auto& limits = node_.configured().limits;
   stream_limits made;
   made.tail = limits.stream_tail.value;
@@ -152,12 +148,6 @@ std::unique_ptr<queue_actor::journal_side> topology_actor::journal_side_of(queue
 }
 
 defined topology_actor::declare(const baton::requester& who, queue_declaration asked, loop& home) {
-  if (!node_.store && is_stream(asked)) {
-    defined answer;
-    answer.refused = refusal{refusal::precondition_failed,
-                             "this node has no disk, which " + asked.name + " needs as a stream"};
-    return answer;
-  }
   auto outcome = core_.declare_queue(who, std::move(asked), make_queue(home));
   auto answer = answer_to(outcome);
   if (!outcome) return answer;
